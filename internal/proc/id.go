@@ -1,0 +1,18 @@
+package proc
+
+import "fmt"
+
+// ID tells a process from every other, also from one that gets its pid later.
+type ID struct {
+	Pid   int
+	Start uint64 // start time, in clock ticks since boot (field 22 of /proc/<pid>/stat)
+}
+
+// String is for logs: "pid 4711".
+func (id ID) String() string { return fmt.Sprintf("pid %d", id.Pid) }
+
+// Alive reports whether exactly this process still exists and is not a zombie.
+func (id ID) Alive() bool {
+	st, err := ReadStat(id.Pid)
+	return err == nil && st.ID == id && st.State != 'Z' && st.State != 'X'
+}

@@ -1,0 +1,102 @@
+package proc
+
+import (
+	"errors"
+	"fmt"
+	"os/exec"
+	"runtime"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Spawner starts children from one thread. Make it with NewSpawner and Close it
+// when the last child has ended: a parent-death signal fires when its thread goes.
+type Spawner struct {
+	work chan func()
+}
+
+// NewSpawner starts the thread. Its signal mask is emptied, because a mask that
+// the launcher inherited would otherwise be passed on to every worker
+// (rust-lang/rust#101077).
+func NewSpawner() (*Spawner, error) {
+	s := &Spawner{work: make(chan func())}
+	ready := make(chan error)
+	go s.loop(ready)
+	if err := <-ready; err != nil {
+		return nil, fmt.Errorf("cannot prepare the thread that starts workers: %w", err)
+	}
+	return s, nil
+}
+
+// loop never unlocks its thread: when it returns, the runtime ends the thread and
+// with it whatever was set on it.
+func (s *Spawner) loop(ready chan<- error) {
+	runtime.LockOSThread()
+	err := unix.PthreadSigmask(unix.SIG_SETMASK, &unix.Sigset_t{}, nil)
+	ready <- err
+	if err != nil {
+		return
+	}
+	for f := range s.work {
+		f()
+	}
+}
+
+// Close ends the thread. Children that live on get their parent-death signal.
+func (s *Spawner) Close() { close(s.work) }
+
+// Do runs f on the Spawner's thread and waits for it.
+func (s *Spawner) Do(f func()) {
+	done := make(chan struct{})
+	s.work <- func() { defer close(done); f() }
+	<-done
+}
+
+// Start starts cmd in a process group of its own and returns the child. The
+// caller sets path, arguments, environment, directory and files; files must be
+// *os.File (or nil), so that no copying goroutine holds up Wait.
+func (s *Spawner) Start(cmd *exec.Cmd) (*Child, error) {
+	var child *Child
+	var err error
+	s.Do(func() { child, err = start(cmd) })
+	return child, err
+}
+
+// start runs on the Spawner's thread.
+func start(cmd *exec.Cmd) (*Child, error) {
+	pidfd := -1
+	attr := cmd.SysProcAttr
+	if attr == nil {
+		attr = &syscall.SysProcAttr{}
+	}
+	attr.Setpgid = true
+	attr.Pdeathsig = syscall.SIGKILL
+	attr.PidFD = &pidfd
+	cmd.SysProcAttr = attr
+	// Without copying goroutines WaitDelay never runs; it stays set so that a
+	// future io.Writer here cannot make Wait hang on a grandchild (golang/go#23019).
+	cmd.WaitDelay = time.Second
+	if err := startRetrying(cmd, time.Sleep); err != nil {
+		return nil, err
+	}
+	return newChild(cmd, pidfd), nil
+}
+
+// startRetrying tries again for a moment when the file is busy: a fork elsewhere
+// in this process may hold a just-written executable open (golang/go#22315).
+func startRetrying(cmd *exec.Cmd, sleep func(time.Duration)) error {
+	const tries, pause = 20, 5 * time.Millisecond
+	for try := 0; ; try++ {
+		err := cmd.Start()
+		if !errors.Is(err, syscall.ETXTBSY) || try == tries {
+			return err
+		}
+		*cmd = exec.Cmd{
+			Path: cmd.Path, Args: cmd.Args, Env: cmd.Env, Dir: cmd.Dir, Stdin: cmd.Stdin, Stdout: cmd.Stdout,
+			Stderr: cmd.Stderr, ExtraFiles: cmd.ExtraFiles, SysProcAttr: cmd.SysProcAttr, WaitDelay: cmd.WaitDelay,
+		}
+		sleep(pause)
+	}
+}
