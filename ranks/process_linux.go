@@ -1,0 +1,58 @@
+package ranks
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// initialPidNamespace is what the kernel calls the first pid namespace; the
+// number is fixed in its headers (PROC_PID_INIT_INO).
+const initialPidNamespace = "pid:[4026531836]"
+
+// ForeignProcess reports whether pid is a live process of this host that is
+// neither this process nor an ancestor of it. It answers false wherever that
+// cannot be told: in a container, whose pids are its own, and for a process that
+// is gone. A step's variables are then believed. For [Request.Foreign].
+func ForeignProcess(pid int) bool { return foreign("/proc", os.Getpid(), pid) }
+
+func foreign(proc string, self, pid int) bool {
+	namespace, err := os.Readlink(filepath.Join(proc, "self/ns/pid"))
+	if err != nil || namespace != initialPidNamespace {
+		return false
+	}
+	if _, err := os.Stat(filepath.Join(proc, strconv.Itoa(pid))); err != nil {
+		return false
+	}
+	// Ancestors end at pid 1. The bound is for a /proc that changes while it is
+	// read, when a reused pid could close a circle.
+	p := self
+	for range 4096 {
+		if p == pid {
+			return false
+		}
+		if p <= 1 {
+			return true
+		}
+		if p, err = parent(proc, p); err != nil {
+			return false
+		}
+	}
+	return false
+}
+
+// parent reads a process's parent from the stat file, where the name of the
+// program, which may hold anything, stands in parentheses before it.
+func parent(proc string, pid int) (int, error) {
+	stat, err := os.ReadFile(filepath.Join(proc, strconv.Itoa(pid), "stat"))
+	if err != nil {
+		return 0, err
+	}
+	text := string(stat)
+	fields := strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
+	if len(fields) < 2 {
+		return 0, os.ErrInvalid
+	}
+	return strconv.Atoi(fields[1]) // state, then parent
+}

@@ -1,0 +1,296 @@
+package ranks
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// readEnv reads a captured environment: one NAME=VALUE per line.
+func readEnv(t *testing.T, file string) map[string]string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		if name, value, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "="); ok {
+			env[name] = value
+		}
+	}
+	if env["SLURM_JOB_ID"] == "" {
+		t.Fatalf("%s is no Slurm environment", file)
+	}
+	return env
+}
+
+// capturedEnvs returns the real environments by file name, for example
+// "26.05.3-sbatch-batch".
+func capturedEnvs(t *testing.T) map[string]map[string]string {
+	t.Helper()
+	files, err := filepath.Glob("testdata/slurm-env/*.txt")
+	if err != nil || len(files) != 40 {
+		t.Fatalf("%d captured environments, %v", len(files), err)
+	}
+	envs := map[string]map[string]string{}
+	for _, file := range files {
+		name := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(file), "slurm-env-"), ".txt")
+		envs[name] = readEnv(t, file)
+	}
+	return envs
+}
+
+func with(env map[string]string, changes ...string) map[string]string {
+	out := maps.Clone(env)
+	for i := 0; i < len(changes); i += 2 {
+		if changes[i+1] == "unset" {
+			delete(out, changes[i])
+		} else {
+			out[changes[i]] = changes[i+1]
+		}
+	}
+	return out
+}
+
+// What is decided for each of the real environments. All are of jobs with two
+// nodes, so a launcher in any of them is refused, each for its own reason.
+func TestEveryCapturedEnvironment(t *testing.T) {
+	for name, env := range capturedEnvs(t) {
+		var problem, hint string
+		switch kind := name[strings.Index(name, "-")+1:]; {
+		case strings.HasPrefix(kind, "het-step"):
+			problem, hint = "starts 2 launchers on a node", "srun --ntasks-per-node=1"
+		case strings.Contains(kind, "-rank"):
+			problem, hint = "has 2 nodes, and steps of several nodes are not supported yet", "--scheduler none --nnodes 2"
+		case kind == "het-batch":
+			problem, hint = "has 2 nodes, and this launcher is not in a step of it", "srun --het-group=0-1 --ntasks-per-node=1"
+		default: // batch scripts, salloc's shell and its interactive step
+			problem, hint = "has 2 nodes, and this launcher is not in a step of it", "srun --nodes=2 --ntasks-per-node=1"
+		}
+		for _, scheduler := range []string{"", "auto", "slurm"} {
+			_, err := Resolve(Request{Scheduler: scheduler}, env)
+			if message := usage(t, err); !strings.Contains(message, problem) || !strings.Contains(message, hint) {
+				t.Errorf("%s, --scheduler %q: %s\nwant %q and %q", name, scheduler, message, problem, hint)
+			}
+		}
+		got, err := Resolve(Request{NProc: "2", Scheduler: "none"}, env)
+		if err != nil || got.Nodes != 1 || got.InStep || got.MasterAddr != "127.0.0.1" {
+			t.Errorf("%s with --scheduler none: %+v, %v", name, got, err)
+		}
+	}
+}
+
+// The line in the message is the one to use: with its flags, what was refused
+// is accepted in the step that it starts.
+func TestTheSrunLineIsComplete(t *testing.T) {
+	envs := capturedEnvs(t)
+	_, err := Resolve(Request{}, envs["26.05.3-sbatch-batch"])
+	want := `Slurm job 2 has 2 nodes, and this launcher is not in a step of it: start one per node: ` +
+		`srun --nodes=2 --ntasks-per-node=1 --kill-on-bad-exit=1 sh -c 'exec lenslaunch --scheduler none --nnodes 2 ` +
+		`--node-rank "$SLURM_NODEID" --master-addr n1 --master-port 20002 --run-id 2 -- COMMAND'; ` +
+		`or use --scheduler none to run on this node alone`
+	if message := usage(t, err); message != want {
+		t.Errorf(" got %s\nwant %s", message, want)
+	}
+	req := Request{Scheduler: "none", NNodes: ptr(2), NodeRank: ptr(1), MasterAddr: "n1", MasterPort: 20002, HasRunID: true}
+	if got, err := Resolve(req, envs["26.05.3-sbatch-step-rank1"]); err != nil || got.Rank(0) != 1 {
+		t.Errorf("the step that the line starts: %+v, %v", got, err)
+	}
+	_, err = Resolve(Request{}, with(envs["26.05.3-sbatch-batch"], "SLURM_JOB_ID", "j\n", "SLURM_JOB_NODELIST", "n[1"))
+	if message := usage(t, err); !strings.Contains(message, `--master-addr HEAD --master-port PORT --run-id "$SLURM_JOB_ID"`) {
+		t.Errorf("without a readable list or number: %s", message)
+	}
+}
+
+// Flags that lay out several nodes win, in a step and beside one.
+func TestFlagsWinOverSlurm(t *testing.T) {
+	envs := capturedEnvs(t)
+	req := Request{NNodes: ptr(2), NodeRank: ptr(0), MasterAddr: "n1", MasterPort: 20002, HasRunID: true}
+	for name, inStep := range map[string]bool{
+		"22.05.8-sbatch-step-rank0": true, "26.05.3-direct-srun-rank1": true,
+		"26.05.3-sbatch-batch": false, "22.05.8-salloc-shell": false,
+	} {
+		got, err := Resolve(req, envs[name])
+		if err != nil || got.Nodes != 2 || got.NodeRank != 0 || got.InStep != inStep {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+	// One launcher on one node of an allocation is a choice; several worlds of
+	// one step would share an identity.
+	if got, err := Resolve(Request{NNodes: ptr(1)}, envs["26.05.3-sbatch-batch"]); err != nil || got.Nodes != 1 {
+		t.Errorf("--nnodes 1 in a batch script: %+v, %v", got, err)
+	}
+	_, err := Resolve(Request{NNodes: ptr(1)}, envs["26.05.3-sbatch-step-rank0"])
+	usage(t, err)
+	// And several launchers on a node are refused whatever the flags say.
+	_, err = Resolve(req, envs["26.05.3-het-step-rank1"])
+	usage(t, err)
+}
+
+// oneNode turns a captured environment of two nodes into that of one.
+func oneNode(env map[string]string) map[string]string {
+	out := maps.Clone(env)
+	for name, value := range out {
+		value = strings.ReplaceAll(value, "n[1-2]", "n1")
+		out[name] = strings.ReplaceAll(value, "(x2)", "")
+		if strings.HasSuffix(name, "_NUM_NODES") || name == "SLURM_NNODES" {
+			out[name] = "1"
+		}
+	}
+	return out
+}
+
+func TestOneNodeOfSlurmRunsLocally(t *testing.T) {
+	envs := capturedEnvs(t)
+	for name, want := range map[string]struct {
+		inStep bool
+		why    []string
+	}{
+		"22.05.8-sbatch-batch":            {false, []string{"1 node from SLURM_JOB_NUM_NODES"}},
+		"26.05.3-sbatch-batch":            {false, []string{"1 node from SLURM_JOB_NUM_NODES"}},
+		"26.05.3-array-batch":             {false, []string{"1 node from SLURM_JOB_NUM_NODES"}},
+		"22.05.8-salloc-interactive-step": {false, []string{"1 node from SLURM_JOB_NUM_NODES"}},
+		"26.05.3-salloc-interactive-step": {false, []string{"1 node from SLURM_JOB_NUM_NODES"}},
+		"26.05.3-salloc-shell":            {false, []string{"1 node from SLURM_JOB_NUM_NODES"}},
+		"22.05.8-sbatch-step-rank0":       {true, []string{"1 node from SLURM_STEP_NODELIST", "head n1 from SLURM_STEP_NODELIST"}},
+		"26.05.3-sbatch-step-rank0":       {true, []string{"1 node from SLURM_STEP_NODELIST", "head n1 from SLURM_STEP_NODELIST"}},
+		"26.05.3-direct-srun-rank0":       {true, []string{"1 node from SLURM_STEP_NODELIST", "head n1 from SLURM_STEP_NODELIST"}},
+		"26.05.3-requeue1-step-rank0":     {true, []string{"1 node from SLURM_STEP_NODELIST", "head n1 from SLURM_STEP_NODELIST"}},
+	} {
+		got, err := Resolve(Request{NProc: "2", MaxRestarts: 3}, oneNode(envs[name]))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		whole := World{
+			Nodes: 1, LocalSize: 2, MasterAddr: "127.0.0.1", InStep: want.inStep,
+			Why: append(append([]string{"2 local ranks from --nproc"}, want.why...), "node rank 0 of 1 from default",
+				"master address 127.0.0.1 from default", "master port reserved for each attempt"),
+		}
+		if diff := cmp.Diff(whole, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// A step of one node inside an allocation of several is complete in itself.
+func TestStepOnPartOfTheAllocation(t *testing.T) {
+	env := with(capturedEnvs(t)["26.05.3-sbatch-step-rank1"], "SLURM_STEP_NODELIST", "n2",
+		"SLURM_STEP_NUM_NODES", "1", "SLURM_STEP_TASKS_PER_NODE", "1", "SLURM_NODEID", "0")
+	got, err := Resolve(Request{}, env)
+	if err != nil || !got.InStep || got.Nodes != 1 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func TestStepThatContradictsItself(t *testing.T) {
+	step := oneNode(capturedEnvs(t)["26.05.3-sbatch-step-rank0"])
+	for _, test := range []struct {
+		env  map[string]string
+		want string
+	}{
+		{with(step, "SLURM_STEP_NODELIST", "n[1-2]"), `SLURM_STEP_NODELIST "n[1-2]" names 2 hosts, but SLURM_STEP_NUM_NODES is 1`},
+		{with(step, "SLURM_STEP_NUM_NODES", "3"), `SLURM_STEP_NODELIST "n1" names 1 host, but SLURM_STEP_NUM_NODES is 3`},
+		{with(step, "SLURM_STEP_NUM_NODES", "0"), `SLURM_STEP_NODELIST "n1" names 1 host, but SLURM_STEP_NUM_NODES is 0`},
+		{with(step, "SLURM_STEP_NODELIST", ","), `SLURM_STEP_NODELIST "," names 0 hosts, but SLURM_STEP_NUM_NODES is 1`},
+		{with(step, "SLURM_STEP_NODELIST", ",", "SLURM_STEP_NUM_NODES", "unset"), `SLURM_STEP_NODELIST "," names 0 hosts`},
+		{with(step, "SLURM_STEP_NUM_NODES", "one\n"), `SLURM_STEP_NUM_NODES is "one\n", which is no number`},
+		{with(step, "SLURM_STEP_NODELIST", "n[1"), `SLURM_STEP_NODELIST: cannot read host list "n[1" at byte 1`},
+		{with(step, "SLURM_STEP_TASKS_PER_NODE", "1(x"), `SLURM_STEP_TASKS_PER_NODE: cannot read tasks per node "1(x" at byte 1`},
+		{with(step, "SLURM_STEP_TASKS_PER_NODE", "8"), "Slurm step 2.0 starts 8 launchers on a node"},
+		{with(step, "SLURM_STEP_TASKS_PER_NODE", "8", "SLURM_JOB_ID", "2\n3"), `Slurm step "2\n3.0" starts 8 launchers on a node`},
+	} {
+		_, err := Resolve(Request{}, test.env)
+		if message := usage(t, err); !strings.Contains(message, test.want) {
+			t.Errorf(" got %s\nwant %s", message, test.want)
+		}
+	}
+	// What Slurm does not say is not held against it.
+	if got, err := Resolve(Request{}, with(step, "SLURM_STEP_NUM_NODES", "unset", "SLURM_STEP_TASKS_PER_NODE", "unset")); err != nil || !got.InStep {
+		t.Errorf("a step that says less: %+v, %v", got, err)
+	}
+}
+
+// Never decided by SLURM_PROCID or SLURM_NTASKS, and by the id only where it is
+// one that the user's steps have.
+func TestInRealStep(t *testing.T) {
+	for id, want := range map[string]bool{
+		"0": true, "7": true, "4294967279": true,
+		"": false, "-5": false, "-6": false, "4294967280": false, "4294967290": false, "4294967291": false, "batch": false,
+	} {
+		env := map[string]string{"SLURM_STEP_ID": id, "SLURM_STEP_NODELIST": "n1", "SLURM_PROCID": "0", "SLURM_NTASKS": "2"}
+		if got := inRealStep(env); got != want {
+			t.Errorf("step id %q: %v", id, got)
+		}
+		if inRealStep(with(env, "SLURM_STEP_NODELIST", "unset")) {
+			t.Errorf("step id %q without a node list is a step", id)
+		}
+	}
+}
+
+func TestAllocationNodes(t *testing.T) {
+	for _, test := range []struct {
+		env    map[string]string
+		nodes  int
+		source string
+	}{
+		{map[string]string{}, 0, ""},
+		{map[string]string{"SLURM_JOB_NUM_NODES": "4", "SLURM_NNODES": "2"}, 4, "SLURM_JOB_NUM_NODES"},
+		{map[string]string{"SLURM_JOB_NUM_NODES": "", "SLURM_NNODES": "2"}, 2, "SLURM_NNODES"},
+		{map[string]string{"SLURM_JOB_NUM_NODES": "many", "SLURM_JOB_NODELIST": "n[1-3]"}, 3, "SLURM_JOB_NODELIST"},
+		{map[string]string{"SLURM_JOB_NODELIST": "n[1-3"}, 0, ""},
+		{map[string]string{"SLURM_JOB_NUM_NODES": "1", "SLURM_HET_SIZE": "1"}, 1, "SLURM_JOB_NUM_NODES"},
+		{map[string]string{"SLURM_JOB_NUM_NODES": "1", "SLURM_HET_SIZE": "3",
+			"SLURM_JOB_NUM_NODES_HET_GROUP_0": "1", "SLURM_JOB_NUM_NODES_HET_GROUP_2": "5"}, 7, "SLURM_HET_SIZE"},
+		{map[string]string{"SLURM_HET_SIZE": "9223372036854775807"}, maxHetGroups, "SLURM_HET_SIZE"},
+	} {
+		nodes, source := allocationNodes(test.env)
+		if nodes != test.nodes || source != test.source {
+			t.Errorf("%v: %d from %q, want %d from %q", test.env, nodes, source, test.nodes, test.source)
+		}
+	}
+	// A job id set by hand says nothing about nodes: run here.
+	if got, err := Resolve(Request{}, map[string]string{"SLURM_JOB_ID": "12345"}); err != nil || got.Nodes != 1 || got.InStep {
+		t.Errorf("a bare job id: %+v, %v", got, err)
+	}
+}
+
+func TestStaleStep(t *testing.T) {
+	two := capturedEnvs(t)["26.05.3-sbatch-step-rank0"]
+	one := oneNode(two)
+	asked := -1
+	foreign := func(pid int) bool { asked = pid; return true }
+
+	got, err := Resolve(Request{Foreign: foreign}, one)
+	if err != nil || got.InStep || got.Nodes != 1 || asked != 29824 {
+		t.Errorf("one node: %+v, %v, asked for pid %d", got, err, asked)
+	}
+	if want := "Slurm step 2.0 ignored: SLURM_TASK_PID 29824 is not an ancestor"; len(got.Why) < 2 || got.Why[1] != want {
+		t.Errorf("why: %q, want %q", got.Why, want)
+	}
+	_, err = Resolve(Request{Foreign: foreign}, two)
+	if message := usage(t, err); !strings.Contains(message, "seem left over") || !strings.Contains(message, "--scheduler none") {
+		t.Errorf("two nodes: %s", message)
+	}
+	if got, err = Resolve(Request{Foreign: foreign, Scheduler: "slurm"}, one); err != nil || !got.InStep {
+		t.Errorf("one node, forced: %+v, %v", got, err)
+	}
+	static := Request{Foreign: foreign, NNodes: ptr(2), NodeRank: ptr(0), MasterAddr: "n1", MasterPort: 1, HasRunID: true}
+	if got, err = Resolve(static, two); err != nil || got.InStep || got.Nodes != 2 {
+		t.Errorf("two nodes, by flags: %+v, %v", got, err)
+	}
+	if got, err = Resolve(Request{Foreign: func(int) bool { return false }}, one); err != nil || !got.InStep {
+		t.Errorf("our own step: %+v, %v", got, err)
+	}
+	for _, pid := range []string{"", "x", "0", "-1", "99999999999"} {
+		asked = -1
+		if got, err = Resolve(Request{Foreign: foreign}, with(one, "SLURM_TASK_PID", pid)); err != nil || !got.InStep || asked != -1 {
+			t.Errorf("SLURM_TASK_PID %q: %+v, %v, asked for pid %d", pid, got, err, asked)
+		}
+	}
+}
