@@ -1,0 +1,197 @@
+package cli
+
+import (
+	"math"
+	"net/netip"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"lenslaunch/internal/cpus"
+	"lenslaunch/internal/port"
+	"lenslaunch/launcher"
+	"lenslaunch/ranks"
+)
+
+// config reads every flag of a run. Nothing is started or written before all of
+// them have been found right.
+func config(s settings, command []string, gpus gpuCount) (launcher.Config, error) {
+	c := launcher.Config{Command: command, Env: s.env}
+	for _, read := range []func(settings, *launcher.Config) error{
+		readIdentity, readPolicy, readStop, readEnvironment, readPort,
+	} {
+		if err := read(s, &c); err != nil {
+			return c, err
+		}
+	}
+	var err error
+	c.Request, err = readRequest(s, c, gpus)
+	return c, err
+}
+
+func readIdentity(s settings, c *launcher.Config) error {
+	role := s.get("role")
+	c.Role, c.RoleSet = role.text, role.given
+	if err := role.name("trainer"); err != nil {
+		return err
+	}
+	if id := s.get("run-id"); id.given {
+		if err := id.name("run-7"); err != nil {
+			return err
+		}
+		c.RunID = id.text
+	}
+	// What is there and no directory is a mistake even if the run keeps no ledger.
+	state := s.get("state-dir")
+	if info, err := os.Stat(state.text); err == nil && !info.IsDir() {
+		return state.wrong("give a directory", "is no directory")
+	}
+	c.StateDir = state.text
+	c.Dir = s.get("chdir").text
+	return nil
+}
+
+func readPolicy(s settings, c *launcher.Config) error {
+	var err error
+	p := &c.Policy
+	if p.MaxRestarts, err = s.get("max-restarts").integer(0, math.MaxInt32, "a number from 0"); err != nil {
+		return err
+	}
+	if p.Delay, err = s.get("restart-delay").duration(); err != nil {
+		return err
+	}
+	if p.DelayMax, err = s.get("restart-delay-max").duration(); err != nil {
+		return err
+	}
+	if p.MinUptime, err = s.get("min-uptime").duration(); err != nil {
+		return err
+	}
+	if p.RestartOn, err = s.get("restart-on").exits(); err != nil {
+		return err
+	}
+	p.NoRestartOn, err = s.get("no-restart-on").exits()
+	return err
+}
+
+func readStop(s settings, c *launcher.Config) error {
+	timeout, err := s.get("stop-timeout").duration()
+	if err != nil {
+		return err
+	}
+	v := s.get("stop-signal")
+	if c.Stop, err = launcher.ParseLadder(v.text, timeout); err != nil {
+		return misuse("", "%s %q: %v", v.from, v.text, err)
+	}
+	if c.Restop, err = s.get("restart-stop-timeout").duration(); err != nil {
+		return err
+	}
+	if c.Grace, err = s.get("failure-grace").duration(); err != nil {
+		return err
+	}
+	// KILL and STOP cannot be caught; CHLD, PIPE, URG and CONT are information for
+	// the launcher alone.
+	c.Forward, err = s.get("forward").signals(syscall.SIGKILL, syscall.SIGSTOP, syscall.SIGURG, syscall.SIGCHLD,
+		syscall.SIGPIPE, syscall.SIGCONT)
+	return err
+}
+
+func readEnvironment(s settings, c *launcher.Config) error {
+	for _, v := range s.all("env") {
+		key, value, err := v.pair()
+		if err == nil {
+			err = v.variable(key)
+		}
+		if err != nil {
+			return err
+		}
+		c.SetEnv = append(c.SetEnv, launcher.EnvVar{Key: key, Value: value})
+	}
+	for _, v := range s.all("unset-env") {
+		if err := v.variable(v.text); err != nil {
+			return err
+		}
+		c.UnsetEnv = append(c.UnsetEnv, v.text)
+	}
+	var err error
+	if c.Attrs, err = attributes(s.all("attr"), launcher.OwnsAttribute); err != nil {
+		return err
+	}
+	c.AttrDefaults, err = attributes(s.all("attr-default"), launcher.OwnsAttribute)
+	return err
+}
+
+func readPort(s settings, c *launcher.Config) error {
+	v := s.get("port-range")
+	var err error
+	if c.PortRange, err = port.ParseRange(v.text); err != nil {
+		return v.wrong("write the first and the last port, as in 20000-29999", "is no range of ports")
+	}
+	if v := s.get("master-port"); v.given {
+		if c.MasterPort, err = v.integer(1, 65535, "a port from 1 to 65535"); err != nil {
+			return err
+		}
+	}
+	// Two colons are an IPv6 address or nothing: ranks would wait long for such a name.
+	addr := s.get("master-addr")
+	if _, err := netip.ParseAddr(addr.text); strings.Count(addr.text, ":") > 1 && err != nil {
+		return addr.wrong("write a host's name or address, and the port with --master-port", "is no address")
+	}
+	return nil
+}
+
+// readRequest is what package ranks needs to say who this node is.
+func readRequest(s settings, c launcher.Config, gpus gpuCount) (ranks.Request, error) {
+	r := ranks.Request{
+		NProc: s.get("nproc").text, MasterAddr: s.get("master-addr").text, MasterPort: c.MasterPort,
+		Scheduler: s.get("scheduler").text, MaxRestarts: c.Policy.MaxRestarts,
+		CPUs: cpus.Usable(os.DirFS("/")), Foreign: ranks.ForeignProcess, Origin: map[string]string{},
+	}
+	r.GPUs, r.GPUsKnown = gpus()
+	for _, name := range []string{"nproc", "nnodes", "node-rank", "master-addr", "master-port", "scheduler", "max-restarts"} {
+		r.Origin["--"+name] = s.get(name).from
+	}
+	var err error
+	if r.NNodes, err = s.get("nnodes").optional(1, "a number of nodes, from 1"); err != nil {
+		return r, err
+	}
+	r.NodeRank, err = s.get("node-rank").optional(0, "this node's place, from 0")
+	r.HasRunID = launcher.HasRunID(c)
+	return r, err
+}
+
+// readOutput needs the number of ranks, so it is read after the world is known.
+func readOutput(s settings, w ranks.World) (launcher.Output, error) {
+	v := s.get("output")
+	mode := launcher.OutputPrefix
+	if w.LocalSize == 1 {
+		mode = launcher.OutputPlain
+	}
+	if v.given {
+		text, err := v.choice("prefix", "plain", "rank0", "none")
+		if err != nil {
+			return launcher.Output{}, err
+		}
+		mode = launcher.OutputMode(text)
+	}
+	picked, err := s.get("ranks").list(w.LocalSize)
+	if err != nil {
+		return launcher.Output{}, err
+	}
+	out := launcher.Output{Mode: mode, Stdin: -1}
+	out.Shown = func(local, rank int) bool {
+		return mode != launcher.OutputNone && (picked == nil || picked[local]) && (mode != launcher.OutputRank0 || rank == 0)
+	}
+	out.Stdin, err = readStdin(s.get("stdin"), w.LocalSize)
+	return out, err
+}
+
+func readStdin(v setting, n int) (int, error) {
+	switch {
+	case !v.given && n == 1:
+		return 0, nil
+	case !v.given || v.text == "none":
+		return -1, nil
+	}
+	return v.integer(0, n-1, "a local rank from 0 to "+strconv.Itoa(n-1)+", or none")
+}

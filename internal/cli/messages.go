@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"log/slog"
+	"strings"
+
+	"lenslaunch/internal/logmux"
+	"lenslaunch/internal/proc"
+	"lenslaunch/launcher"
+)
+
+// messages turns a run's events into the launcher's messages. What a person needs
+// to see without asking is a warning or information; every other change of state is
+// shown by -v.
+func messages(log *slog.Logger, p *launcher.Plan, stderr *logmux.Sink, format string) launcher.Subscriber {
+	return func(e launcher.Event) {
+		switch e := e.(type) {
+		case launcher.AttemptBegan:
+			attemptBegan(log, p, e)
+		case launcher.WorkerStarted:
+			log.Debug("rank started", "rank", e.Rank, "pid", e.Pid)
+		case launcher.WorkerEnded:
+			log.Debug("rank ended", "rank", e.Rank, "pid", e.Pid, "exit", e.Exit.String(), "reason", string(e.Reason), "uptime", e.Uptime)
+		case launcher.FaultFound:
+			log.Debug("rank failed", "rank", e.Fault.Rank, "exit", e.Fault.Exit.String(), "first", e.First)
+		case launcher.SignalTaken:
+			signalTaken(log, e)
+		case launcher.StopBegan:
+			log.Debug("stopping the ranks", "alive", e.Alive, "signal", proc.SignalName(e.Ladder.Rungs[0].Signal), "kill_after", e.Ladder.Kill)
+		case launcher.StopEscalated:
+			log.Info("ranks have not ended in time", "alive", e.Alive, "sending", proc.SignalName(e.Signal))
+		case launcher.WorkersStuck:
+			log.Error("processes do not end even by SIGKILL, and are left", "pids", e.Pids, "local_ranks", e.Locals)
+		case launcher.AttemptEnded:
+			attemptEnded(log, p, e, stderr, format)
+		case launcher.RunEnded:
+			if e.Failure != nil {
+				log.Error(e.Failure.Error())
+			}
+			log.Debug("run ended", "outcome", string(e.Outcome), "exit_code", e.Code, "attempts", e.Attempts)
+		}
+	}
+}
+
+func attemptBegan(log *slog.Logger, p *launcher.Plan, e launcher.AttemptBegan) {
+	for _, warning := range e.Warnings {
+		log.Warn(warning)
+	}
+	if e.Attempt.Continued {
+		// A person who starts a run twice under one name must see that it is one run.
+		log.Info("continuing " + p.RunID + " from the ledger: attempt " + itoa(e.Attempt.Number))
+	}
+	attrs := []any{"attempt", e.Attempt.Number, "attempt_uuid", e.Attempt.UUID, "master_port", e.Attempt.MasterPort}
+	if e.Attempt.RestartCount != nil {
+		attrs = append(attrs, "restart_count", *e.Attempt.RestartCount)
+	}
+	log.Debug("attempt begins", attrs...)
+}
+
+func signalTaken(log *slog.Logger, e launcher.SignalTaken) {
+	switch e.Action {
+	case "stop":
+		log.Info("stopping on " + proc.SignalName(e.Signal))
+	default:
+		log.Debug("signal", "signal", proc.SignalName(e.Signal), "action", e.Action)
+	}
+}
+
+// attemptEnded prints the report of a failure: as text it is a block of its own,
+// written at once; as JSON it is one message.
+func attemptEnded(log *slog.Logger, p *launcher.Plan, e launcher.AttemptEnded, stderr *logmux.Sink, format string) {
+	if e.LedgerProblem != nil {
+		log.Warn("the attempt's end is not in the ledger", "cause", e.LedgerProblem)
+	}
+	if len(e.Faults) == 0 {
+		log.Debug("attempt ended", "outcome", string(e.Outcome))
+		return
+	}
+	lines := p.Report(e)
+	if format == "json" {
+		log.Error("attempt failed", "report", strings.Join(lines, "\n"), "rank", e.Faults[0].Rank, "restart", e.Next.Restart)
+		return
+	}
+	// A Sink takes every write: a console that has gone is dropped with a warning.
+	_, _ = stderr.Write([]byte("lenslaunch: " + strings.Join(lines, "\nlenslaunch: ") + "\n"))
+}

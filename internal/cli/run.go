@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"strconv"
+	"sync"
+
+	"lenslaunch/detect"
+	"lenslaunch/internal/cpus"
+	"lenslaunch/internal/logmux"
+	"lenslaunch/launcher"
+	"lenslaunch/ranks"
+)
+
+// gpuCount answers how many GPUs the ranks may use, and whether that is known.
+type gpuCount func() (n int, known bool)
+
+// job is a planned run with what the command line says about its messages.
+type job struct {
+	plan   *launcher.Plan
+	host   detect.Host // with its GPUs: nobody asks twice
+	level  slog.Level
+	format string
+}
+
+// plan reads flags, finds out where this node stands and decides the run.
+func (c *call) plan(s settings, command []string) (*job, error) {
+	j := &job{}
+	var err error
+	if j.level, j.format, err = readMessages(s); err != nil {
+		return nil, err
+	}
+	host := detect.SystemHost()
+	// One query for all; asked for only once the flags have been found right.
+	gpus := sync.OnceValue(func() detect.GPUSet { return detect.GPUs(context.Background(), host) })
+	config, err := config(s, command, func() (int, bool) { return gpus().Count(c.env) })
+	if err != nil {
+		return nil, err
+	}
+	world, err := ranks.Resolve(config.Request, c.env)
+	if err != nil {
+		return nil, err
+	}
+	if config.Output, err = readOutput(s, world); err != nil {
+		return nil, err
+	}
+	j.host = host.WithGPUs(gpus())
+	j.plan, err = launcher.NewPlan(context.Background(), config, world, launcher.Facts{
+		Host: j.host, GPUs: gpus(), CPUs: cpus.Usable(os.DirFS("/")), UID: os.Getuid(),
+	})
+	return j, err
+}
+
+// run is `lenslaunch [run] [flags] COMMAND`.
+func (c *call) run() (int, error) {
+	s, err := c.settings(runFlags())
+	if err != nil {
+		return launcher.ExitUsage, err
+	}
+	dry, err := s.get("dry-run").yes()
+	if err != nil {
+		return launcher.ExitUsage, err
+	}
+	if len(c.inv.words) == 0 {
+		return launcher.ExitUsage, misuse("write it behind the flags, as in `lenslaunch --nproc 8 -- python train.py`; see lenslaunch help",
+			"no command to run")
+	}
+	j, err := c.plan(s, c.inv.words)
+	if err != nil {
+		return launcher.ExitUsage, err
+	}
+	if dry {
+		return c.showPlan(j.plan, "table")
+	}
+	return c.launch(j)
+}
+
+// launch carries a plan out.
+func (c *call) launch(j *job) (int, error) {
+	if err := j.plan.PrepareLedger(); err != nil {
+		return launcher.ExitUsage, err
+	}
+	signals, stop := listen(j.plan.Forward)
+	defer stop()
+	var log *slog.Logger
+	out, errs := logmux.NewSinks(c.std.Out, c.std.Err, func(name string, cause error) {
+		log.Warn("the console has gone; the job goes on without it", "stream", name, "cause", cause)
+	})
+	log = newLogger(errs, j.format, j.level)
+	for _, why := range j.plan.Why {
+		log.Debug(why)
+	}
+	for _, warning := range j.plan.Warnings {
+		log.Warn(warning)
+	}
+	code, err := launcher.Run(j.plan, launcher.Console{
+		In: c.std.In, Out: out, Err: errs, OutFile: c.std.Out, ErrFile: c.std.Err,
+	}, signals, messages(log, j.plan, errs, j.format))
+	return code, err
+}
+
+func readMessages(s settings) (slog.Level, string, error) {
+	quiet, err := s.get("quiet").yes()
+	if err != nil {
+		return 0, "", err
+	}
+	verbose, err := s.get("verbose").yes()
+	if err != nil {
+		return 0, "", err
+	}
+	format, err := s.get("log-format").choice("text", "json")
+	if err != nil {
+		return 0, "", err
+	}
+	switch {
+	case quiet && verbose:
+		return 0, "", misuse("give one of them", "--quiet and --verbose contradict each other")
+	case quiet:
+		return slog.LevelError, format, nil
+	case verbose:
+		return slog.LevelDebug, format, nil
+	}
+	return slog.LevelInfo, format, nil
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }

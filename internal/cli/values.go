@@ -1,0 +1,195 @@
+package cli
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"go.opentelemetry.io/otel/attribute"
+
+	"lenslaunch/carrier"
+	"lenslaunch/internal/proc"
+	"lenslaunch/launcher"
+	"lenslaunch/semconv"
+)
+
+// Readers of settings: each gives the value or a usage error that names the flag or
+// variable it came from and shows a right one.
+
+func (v setting) wrong(hint, problem string) error {
+	return misuse(hint, "%s %q %s", v.from, v.text, problem)
+}
+
+// integer reads a whole number from low to high.
+func (v setting) integer(low, high int, example string) (int, error) {
+	n, err := strconv.Atoi(strings.TrimSpace(v.text))
+	if err != nil {
+		return 0, v.wrong("write "+example, "is no whole number")
+	}
+	if n < low || n > high {
+		limit := "is less than " + strconv.Itoa(low)
+		if n > high {
+			limit = "is more than " + strconv.Itoa(high)
+		}
+		return 0, v.wrong("write "+example, limit)
+	}
+	return n, nil
+}
+
+// optional is integer, or nil if nothing was given.
+func (v setting) optional(low int, example string) (*int, error) {
+	if !v.given {
+		return nil, nil
+	}
+	n, err := v.integer(low, math.MaxInt32, example)
+	return &n, err
+}
+
+// duration reads a time such as 500ms, 20s or 1h30m. A bare number is refused: a
+// tool that reads 30 as nanoseconds or as minutes surprises somebody.
+func (v setting) duration() (time.Duration, error) {
+	d, err := time.ParseDuration(strings.TrimSpace(v.text))
+	switch {
+	case err != nil:
+		return 0, v.wrong("write a number with its unit, as in 500ms, 20s or 1h30m", "is no time")
+	case d < 0:
+		return 0, v.wrong("write 0s or more", "is a negative time")
+	}
+	return d, nil
+}
+
+// choice reads one of a few words.
+func (v setting) choice(words ...string) (string, error) {
+	if !slices.Contains(words, v.text) {
+		return "", v.wrong("write one of "+strings.Join(words, ", "), "is none of the choices")
+	}
+	return v.text, nil
+}
+
+// yes reads a switch.
+func (v setting) yes() (bool, error) {
+	if !v.given {
+		return false, nil
+	}
+	b, err := strconv.ParseBool(v.text)
+	if err != nil {
+		return false, v.wrong("write 1 or 0", "is neither true nor false")
+	}
+	return b, nil
+}
+
+// pair reads KEY=VALUE. The key is not empty; the value may be.
+func (v setting) pair() (key, value string, err error) {
+	key, value, ok := strings.Cut(v.text, "=")
+	if !ok || strings.TrimSpace(key) == "" {
+		return "", "", v.wrong("write KEY=VALUE", "has no key and value")
+	}
+	return key, value, nil
+}
+
+// name reads a text that goes into carriers, variables and messages as it is.
+func (v setting) name(example string) error {
+	switch {
+	case strings.TrimSpace(v.text) == "":
+		return v.wrong("write a name such as "+example, "is blank")
+	case strings.ContainsFunc(v.text, unicode.IsControl) || !utf8.ValidString(v.text):
+		return v.wrong("write a name such as "+example, "has characters that are no text")
+	}
+	return nil
+}
+
+// variable checks the name of a variable of the workers. The kernel takes any name
+// without =, but one with a space in it is a slip of the hand.
+func (v setting) variable(key string) error {
+	switch {
+	case key == "" || strings.ContainsAny(key, "= \t\r\n"):
+		return v.wrong("write a name such as NCCL_DEBUG", "has no name of a variable")
+	case launcher.OwnsVariable(key):
+		return v.wrong("leave it out", "is about "+key+", which the launcher decides")
+	}
+	return nil
+}
+
+// exits reads a set of exit codes and signals; "none" is the empty one.
+func (v setting) exits() (launcher.ExitSet, error) {
+	text := v.text
+	if strings.TrimSpace(text) == "none" {
+		text = ""
+	}
+	set, err := launcher.ParseExitSet(text)
+	if err != nil {
+		return set, misuse("", "%s %q: %v", v.from, v.text, err)
+	}
+	return set, nil
+}
+
+// signals reads a list of signals; "none" is the empty one.
+func (v setting) signals(never ...syscall.Signal) ([]syscall.Signal, error) {
+	if text := strings.TrimSpace(v.text); text == "none" || text == "" {
+		return nil, nil
+	}
+	var out []syscall.Signal
+	for _, name := range strings.Split(v.text, ",") {
+		sig, err := proc.ParseSignal(name)
+		if err != nil {
+			return nil, misuse("", "%s %q: %v", v.from, v.text, err)
+		}
+		if slices.Contains(never, sig) {
+			return nil, v.wrong("leave it out", "has "+proc.SignalName(sig)+", which cannot be passed on")
+		}
+		out = append(out, sig)
+	}
+	return out, nil
+}
+
+// list reads local ranks, as in "0,3-5", of n; nil if nothing was given.
+func (v setting) list(n int) ([]bool, error) {
+	if !v.given {
+		return nil, nil
+	}
+	picked := make([]bool, n)
+	for _, part := range strings.Split(v.text, ",") {
+		low, high, isRange := strings.Cut(strings.TrimSpace(part), "-")
+		first, err := strconv.ParseUint(low, 10, 31)
+		last := first
+		if err == nil && isRange {
+			last, err = strconv.ParseUint(high, 10, 31)
+		}
+		if err != nil || last < first {
+			return nil, v.wrong("write local ranks, as in 0,3-5", "is no list of ranks")
+		}
+		if last >= uint64(n) {
+			return nil, v.wrong("local ranks go from 0 to "+strconv.Itoa(n-1), "names local rank "+strconv.FormatUint(last, 10)+", which there is not")
+		}
+		for i := first; i <= last; i++ {
+			picked[i] = true
+		}
+	}
+	return picked, nil
+}
+
+// attributes reads --attr entries.
+func attributes(entries []setting, owned func(string) bool) ([]attribute.KeyValue, error) {
+	var out []attribute.KeyValue
+	for _, v := range entries {
+		key, value, err := v.pair()
+		if err != nil {
+			return nil, err
+		}
+		key = semconv.TrimSpace(key)
+		kv := attribute.String(key, value)
+		if _, faults := carrier.Format([]attribute.KeyValue{kv}); len(faults) > 0 {
+			return nil, v.wrong("write KEY=VALUE", "is nothing that a carrier can hold: "+faults[0].Reason)
+		}
+		if owned(key) {
+			return nil, v.wrong("leave it out", "sets "+key+", which the launcher decides")
+		}
+		out = append(out, kv)
+	}
+	return out, nil
+}

@@ -1,0 +1,235 @@
+package launcher
+
+import (
+	"context"
+	"math/rand/v2"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"lenslaunch/internal/ledger"
+	"lenslaunch/internal/logmux"
+	"lenslaunch/internal/port"
+	"lenslaunch/internal/proc"
+)
+
+// effects is the real machine: it starts, signals and ends processes, keeps the
+// ledger and the port, and moves output. All methods run in the loop's goroutine;
+// slow work runs in goroutines of its own that answer with inputs.
+type effects struct {
+	plan    *Plan
+	console Console
+	inputs  chan<- input
+	done    chan struct{} // closed at the end: goroutines stop answering
+	tell    []Subscriber
+	spawner *proc.Spawner
+	running sync.WaitGroup // goroutines that may still answer
+
+	current *running         // the attempt that is prepared or runs, nil between
+	began   []ledger.Attempt // of this invocation, where the run keeps no ledger
+	timers  map[timerKind]*time.Timer
+	ctx     context.Context
+	cancel  context.CancelFunc
+}
+
+// running is what the machine holds for one attempt.
+type running struct {
+	number   int // within this invocation
+	attempt  Attempt
+	warnings []string
+	book     *ledger.Ledger    // nil: the run keeps none
+	port     *port.Reservation // nil: fixed or another node's
+	children []*proc.Child     // by local rank, nil: not started or reaped
+	mux      *logmux.Mux
+	tails    []*logmux.Tail // stderr by local rank, nil: not seen by us
+	abort    chan struct{}  // closed: start no further rank
+	aborted  bool
+}
+
+// Console is where the run's output goes, and where its input comes from.
+type Console struct {
+	In       *os.File
+	Out, Err *logmux.Sink
+	OutFile  *os.File // the descriptors behind Out and Err, for a single rank that
+	ErrFile  *os.File // gets them itself; nil: it gets pipes
+}
+
+// note keeps the children, which step knows only by number, and tells the identity
+// of an attempt, which step does not know at all.
+func (e *effects) note(in input) {
+	switch in := in.(type) {
+	case inPrepared:
+		if in.err == nil {
+			e.publish(AttemptBegan{At: in.at, Attempt: e.current.attempt, Warnings: e.current.warnings})
+		}
+	case inStarted:
+		e.current.children[in.local] = in.child
+		e.await(in)
+	}
+}
+
+// await starts the one waiter of a child. It begins here, after the child is
+// registered, so that no end can be reported before its start.
+func (e *effects) await(s inStarted) {
+	// Not counted in running: a process that SIGKILL cannot end is not waited for.
+	go func() {
+		exit, err := s.child.Wait()
+		if err != nil {
+			// The kernel refuses to say how it ended: that is an end all the same.
+			exit = proc.Exit{Code: ExitInternal}
+		}
+		e.answer(inExited{at: time.Now(), attempt: s.attempt, local: s.local, exit: exit})
+	}()
+}
+
+// background runs f in a goroutine that close waits for.
+func (e *effects) background(f func()) { e.running.Go(f) }
+
+// answer gives an input to the loop, unless the run is over.
+func (e *effects) answer(in input) {
+	select {
+	case e.inputs <- in:
+	case <-e.done:
+	}
+}
+
+// act does one action.
+func (e *effects) act(a action) {
+	switch a := a.(type) {
+	case doPrepare:
+		e.prepare(a.attempt)
+	case doSpawn:
+		e.spawn(a.attempt)
+	case doAbortSpawn:
+		e.abortSpawn()
+	case doSignal:
+		e.signal(a)
+	case doReap:
+		e.reap(a.local)
+	case doKill:
+		e.kill(a.local)
+	case doTimer:
+		e.timer(a)
+	case doSweep:
+		e.sweep(a.attempt)
+	case doTell:
+		e.publish(a.event)
+	}
+}
+
+// publish hands an event to every subscriber, with what only the machine knows.
+func (e *effects) publish(ev Event) {
+	switch typed := ev.(type) {
+	case AttemptEnded:
+		e.ended(&typed)
+		ev = typed
+	}
+	for _, subscriber := range e.tell {
+		subscriber(ev)
+	}
+}
+
+// timer replaces the timer of its kind. A timer that fires meanwhile is harmless:
+// step compares attempt and phase.
+func (e *effects) timer(a doTimer) {
+	if old := e.timers[a.kind]; old != nil {
+		old.Stop()
+	}
+	e.timers[a.kind] = time.AfterFunc(a.after, func() {
+		e.answer(inTimer{at: time.Now(), attempt: a.attempt, kind: a.kind})
+	})
+}
+
+func (e *effects) child(local int) *proc.Child {
+	if e.current == nil || local >= len(e.current.children) {
+		return nil
+	}
+	return e.current.children[local]
+}
+
+// signal sends to a leader. A leader that has ended meanwhile is no error: its
+// exit is on the way.
+func (e *effects) signal(a doSignal) {
+	c := e.child(a.local)
+	if c == nil {
+		return
+	}
+	_ = c.Signal(a.signal)
+	if a.wake {
+		_ = c.Signal(syscall.SIGCONT)
+	}
+}
+
+func (e *effects) reap(local int) {
+	if c := e.child(local); c != nil {
+		c.Reap()
+	}
+}
+
+// kill ends a rank's process group. A leader that has ended is reaped afterwards:
+// until then its zombie keeps the group's number from being given away.
+func (e *effects) kill(local int) {
+	c := e.child(local)
+	if c == nil {
+		return
+	}
+	_ = c.SignalGroup(syscall.SIGKILL)
+	if c.Ended() {
+		c.Reap()
+	}
+}
+
+// abortSpawn keeps the launch from going on.
+func (e *effects) abortSpawn() {
+	if e.current != nil && !e.current.aborted {
+		e.current.aborted = true
+		close(e.current.abort)
+	}
+}
+
+// drainTime bounds how long output is awaited after the last rank has gone.
+const drainTime = 30 * time.Second
+
+// sweep ends what the attempt left behind, then drains its output.
+func (e *effects) sweep(number int) {
+	run := e.current
+	if run == nil {
+		e.background(func() { e.answer(inSwept{at: time.Now(), attempt: number}) })
+		return
+	}
+	for local := range run.children {
+		e.kill(local)
+	}
+	e.background(func() {
+		run.mux.Drain(drainTime)
+		e.answer(inSwept{at: time.Now(), attempt: number, random: rand.Float64()})
+	})
+}
+
+// close ends what is still held. Every goroutine has ended when it returns.
+func (e *effects) close() {
+	close(e.done)
+	e.cancel()
+	for _, t := range e.timers {
+		t.Stop()
+	}
+	e.release()
+	e.running.Wait()
+	e.spawner.Close()
+}
+
+// release gives back what the attempt holds.
+func (e *effects) release() {
+	if e.current == nil {
+		return
+	}
+	if e.current.port != nil {
+		e.current.port.Close()
+	}
+	if e.current.attempt.ErrorDir != "" {
+		// What cannot be removed lies in the temp directory, named and private.
+		_ = os.RemoveAll(e.current.attempt.ErrorDir)
+	}
+	e.current = nil
+}

@@ -1,0 +1,145 @@
+package launcher
+
+import (
+	"syscall"
+	"time"
+
+	"lenslaunch/internal/proc"
+)
+
+// Event is a change of a run's state, published to subscribers in order. Log
+// lines, spans and the final report are made of Events alone.
+type Event interface{ isEvent() }
+
+// Subscriber receives every Event of a run, from the goroutine that owns the state:
+// it must return soon and cannot change the run.
+type Subscriber func(Event)
+
+// Outcome is how an attempt or a run ended.
+type Outcome string
+
+const (
+	OutcomeSuccess Outcome = "success" // every rank exited 0
+	OutcomeFailed  Outcome = "failed"  // a rank failed
+	OutcomeStopped Outcome = "stopped" // a signal to the launcher ended it
+)
+
+// Reason is why a worker ended (the telemetry specification, `lenslaunch.worker`).
+type Reason string
+
+const (
+	ReasonExit    Reason = "exit"    // by itself, with a code
+	ReasonSignal  Reason = "signal"  // by a signal that we did not send
+	ReasonStopped Reason = "stopped" // because we asked or killed it
+)
+
+type (
+	// AttemptPreparing: the attempt with this number within the invocation (from 1)
+	// is about to be counted.
+	AttemptPreparing struct {
+		At     time.Time
+		Number int
+	}
+
+	// AttemptBegan: identity and port are known, the ranks are about to start.
+	AttemptBegan struct {
+		At       time.Time
+		Attempt  Attempt
+		Warnings []string // what the attempt has to do without
+	}
+
+	// WorkerStarted: a rank's process runs.
+	WorkerStarted struct {
+		At          time.Time
+		Local, Rank int
+		Pid         int
+	}
+
+	// WorkersStarted: every rank of the attempt was started.
+	WorkersStarted struct {
+		At    time.Time
+		Count int
+	}
+
+	// WorkerEnded: a rank's process has ended.
+	WorkerEnded struct {
+		At          time.Time
+		Local, Rank int
+		Pid         int
+		Exit        proc.Exit
+		Reason      Reason
+		Uptime      time.Duration
+	}
+
+	// FaultFound: a rank failed. First tells the one that decides from the others.
+	FaultFound struct {
+		Fault Fault
+		First bool
+	}
+
+	// SignalTaken: the launcher received a signal, and what follows.
+	SignalTaken struct {
+		At     time.Time
+		Signal syscall.Signal
+		Action string // "stop", "forward", "ignored: already stopping", ...
+	}
+
+	// StopBegan: the stop ladder began.
+	StopBegan struct {
+		At     time.Time
+		Ladder Ladder
+		Alive  int
+	}
+
+	// StopEscalated: a later signal of the ladder, or SIGKILL, was sent.
+	StopEscalated struct {
+		At     time.Time
+		Signal syscall.Signal
+		Alive  int
+	}
+
+	// WorkersStuck: processes that SIGKILL did not end (uninterruptible sleep).
+	WorkersStuck struct {
+		At     time.Time
+		Locals []int
+		Pids   []int
+	}
+
+	// AttemptEnded: nothing of the attempt is left.
+	AttemptEnded struct {
+		At      time.Time
+		Outcome Outcome
+		Faults  []Fault // in order; the first decides; empty unless failed
+		Stopped []int   // ranks (global) that we stopped
+		Told    *Told
+		Began   time.Time // when its first rank started, zero if none did
+		Next    Decision  // what follows a failure
+
+		// Filled in by the machine:
+		Attempt       Attempt
+		Evidence      Evidence // what the deciding rank said
+		LedgerProblem error    // the end could not be entered, nil
+	}
+
+	// RunEnded is the last event.
+	RunEnded struct {
+		At       time.Time
+		Outcome  Outcome
+		Code     int
+		Attempts int
+		Failure  *Failure // the run ended for a reason other than its workers
+	}
+)
+
+func (AttemptPreparing) isEvent() {}
+func (AttemptBegan) isEvent()     {}
+func (WorkerStarted) isEvent()    {}
+func (WorkersStarted) isEvent()   {}
+func (WorkerEnded) isEvent()      {}
+func (FaultFound) isEvent()       {}
+func (SignalTaken) isEvent()      {}
+func (StopBegan) isEvent()        {}
+func (StopEscalated) isEvent()    {}
+func (WorkersStuck) isEvent()     {}
+func (AttemptEnded) isEvent()     {}
+func (RunEnded) isEvent()         {}

@@ -1,0 +1,118 @@
+package launcher
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Report is what the launcher prints when an attempt failed: the cause, the first
+// error that its rank reported, the consequences in one line, and what happens next.
+// Lines are without the launcher's name and without line ends.
+func (p *Plan) Report(e AttemptEnded) []string {
+	cause := e.Faults[0]
+	lines := []string{p.headline(cause, e)}
+	lines = append(lines, e.Evidence.lines()...)
+	if text := consequences(e); text != "" {
+		lines = append(lines, "  consequences: "+text)
+	}
+	return append(lines, "  next: "+next(e, cause))
+}
+
+func (p *Plan) headline(cause Fault, e AttemptEnded) string {
+	if cause.Cause != nil {
+		return fmt.Sprintf("rank %d could not be started: %v", cause.Rank, cause.Cause)
+	}
+	return fmt.Sprintf("rank %d failed: %v (local rank %d, pid %d, attempt %d, after %v)",
+		cause.Rank, cause.Exit, cause.Local, cause.Pid, e.Attempt.Number, round(cause.At.Sub(e.Began)))
+}
+
+func (v Evidence) lines() []string {
+	var out []string
+	add := func(title string, text []string) {
+		out = append(out, "  "+title)
+		for _, line := range text {
+			out = append(out, "    "+printable(line))
+		}
+	}
+	switch {
+	case v.Message != "":
+		add("the error it reported:", strings.Split(strings.TrimRight(v.Message, "\n"), "\n"))
+	case len(v.Stderr) > 0:
+		add("its last lines of stderr:", v.Stderr)
+	case v.Unseen:
+		out = append(out, "  its stderr went straight to the console, above")
+	default:
+		out = append(out, "  it wrote nothing to stderr")
+	}
+	return out
+}
+
+// consequences says what happened to the others.
+func consequences(e AttemptEnded) string {
+	var parts []string
+	if len(e.Faults) > 1 {
+		var also []int
+		for _, f := range e.Faults[1:] {
+			also = append(also, f.Rank)
+		}
+		parts = append(parts, plural(also)+" failed after it")
+	}
+	if len(e.Stopped) > 0 {
+		parts = append(parts, plural(e.Stopped)+" stopped")
+	}
+	return strings.Join(parts, "; ")
+}
+
+func plural(list []int) string {
+	if len(list) == 1 {
+		return "rank " + spans(list)
+	}
+	return "ranks " + spans(list)
+}
+
+// next says what follows, and with which code if the run ends.
+func next(e AttemptEnded, cause Fault) string {
+	if e.Next.Restart {
+		return fmt.Sprintf("%s in %v", e.Next.Reason, round(e.Next.Delay))
+	}
+	if e.Outcome == OutcomeStopped {
+		return fmt.Sprintf("no restart: %s; exit code %d", e.Next.Reason, e.Told.Code())
+	}
+	return fmt.Sprintf("no restart: %s; exit code %d", e.Next.Reason, cause.Exit.ShellCode())
+}
+
+// round makes a time readable: three digits at the most.
+func round(d time.Duration) time.Duration {
+	switch {
+	case d >= time.Minute:
+		return d.Round(time.Second)
+	case d >= time.Second:
+		return d.Round(10 * time.Millisecond)
+	default:
+		return d.Round(100 * time.Microsecond)
+	}
+}
+
+// spans writes numbers as a list with ranges: 0-2,5.
+func spans(list []int) string {
+	sorted := slices.Clone(list)
+	slices.Sort(sorted)
+	sorted = slices.Compact(sorted)
+	var parts []string
+	for i := 0; i < len(sorted); {
+		j := i
+		for j+1 < len(sorted) && sorted[j+1] == sorted[j]+1 {
+			j++
+		}
+		text := strconv.Itoa(sorted[i])
+		if j > i {
+			text += "-" + strconv.Itoa(sorted[j])
+		}
+		parts = append(parts, text)
+		i = j + 1
+	}
+	return strings.Join(parts, ",")
+}

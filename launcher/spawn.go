@@ -1,0 +1,187 @@
+package launcher
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"time"
+
+	"lenslaunch/carrier"
+	"lenslaunch/internal/logmux"
+	"lenslaunch/internal/proc"
+)
+
+// spawn starts the ranks one after the other, each inside its own publication of
+// the carrier, and tells of each. It runs beside the loop: a rank that ends, or a
+// signal, is handled while later ranks are still being started.
+func (e *effects) spawn(number int) {
+	run := e.current
+	e.background(func() {
+		defer func() { e.answer(inSpawned{at: time.Now(), attempt: number}) }()
+		for local := range run.children {
+			select {
+			case <-run.abort:
+				return
+			default:
+			}
+			child, err := e.start(run, local)
+			if err != nil {
+				e.answer(inNotStarted{at: time.Now(), attempt: number, local: local, cause: err})
+				return
+			}
+			e.answer(inStarted{at: time.Now(), attempt: number, local: local, pid: child.Pid, child: child})
+		}
+	})
+}
+
+// start starts one rank.
+func (e *effects) start(run *running, local int) (*proc.Child, error) {
+	w, err := e.plan.Worker(local, run.attempt)
+	if err != nil {
+		return nil, err
+	}
+	files, err := e.open(run, w)
+	if err != nil {
+		return nil, fmt.Errorf("cannot start rank %d: %w", w.Rank, err)
+	}
+	defer files.close()
+	var child *proc.Child
+	err = carrier.Publish(e.ctx, w.Carrier, func(scope *carrier.Scope) error {
+		cmd := &exec.Cmd{
+			Path: e.plan.program, Args: e.plan.Command, Dir: w.Dir, Env: w.environ(scope.Environ()),
+			Stdin: files.in, Stdout: files.out, Stderr: files.err,
+		}
+		child, err = e.spawner.Start(cmd)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("cannot start rank %d: %w", w.Rank, err)
+	}
+	files.follow()
+	return child, nil
+}
+
+// environ is the worker's environment: the launcher's own, with the carrier
+// published in it, less and plus what the launcher decides. Entries keep their
+// order; those that are set come last.
+func (w Worker) environ(base []string) []string {
+	drop := make(map[string]bool, len(w.Unset)+len(w.Set))
+	for _, key := range w.Unset {
+		drop[key] = true
+	}
+	for key := range w.Set {
+		drop[key] = true
+	}
+	env := make([]string, 0, len(base)+len(w.Set))
+	for _, entry := range base {
+		if !drop[keyOf(entry)] {
+			env = append(env, entry)
+		}
+	}
+	keys := make([]string, 0, len(w.Set))
+	for key := range w.Set {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	for _, key := range keys {
+		env = append(env, key+"="+w.Set[key])
+	}
+	return env
+}
+
+// keyOf is the name in an environment entry.
+func keyOf(entry string) string {
+	for i := range entry {
+		if entry[i] == '=' {
+			return entry[:i]
+		}
+	}
+	return entry
+}
+
+// stdio is what a worker is given as its first three descriptors, and what becomes
+// of our ends.
+type stdio struct {
+	in, out, err *os.File
+	owned        []*os.File // closed here once the worker has its copies
+	read         []*os.File // our ends, closed here unless follow was called
+	follow       func()     // begins to read the pipes
+}
+
+// close ends what is still ours after the start, or the failed start.
+func (s *stdio) close() {
+	for _, f := range append(s.owned, s.read...) {
+		f.Close()
+	}
+}
+
+// open prepares a worker's descriptors. A single rank whose output needs no line
+// discipline gets the launcher's own: a terminal stays a terminal.
+func (e *effects) open(run *running, w Worker) (*stdio, error) {
+	s := &stdio{follow: func() {}}
+	if e.plan.Output.Stdin == w.Local && e.console.In != nil {
+		s.in = e.console.In
+	} else {
+		null, err := os.Open(os.DevNull)
+		if err != nil {
+			return nil, err
+		}
+		s.in, s.owned = null, append(s.owned, null)
+	}
+	if e.direct() {
+		s.out, s.err = e.console.OutFile, e.console.ErrFile
+		return s, nil
+	}
+	var err error
+	if s.out, err = s.pipe(); err == nil {
+		s.err, err = s.pipe()
+	}
+	if err != nil {
+		s.close()
+		return nil, err
+	}
+	s.follow = func() {
+		tail := &logmux.Tail{Lines: tailLines}
+		run.tails[w.Local] = tail
+		run.mux.Add(s.read[0], e.stream(w, e.console.Out, nil))
+		run.mux.Add(s.read[1], e.stream(w, e.console.Err, tail))
+		s.read = nil
+	}
+	return s, nil
+}
+
+// pipe makes a pipe and returns the worker's end.
+func (s *stdio) pipe() (*os.File, error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	s.read, s.owned = append(s.read, r), append(s.owned, w)
+	return w, nil
+}
+
+// tailLines of stderr go into a failure report (the launch specification).
+const tailLines = 20
+
+// direct reports whether the only rank gets the launcher's own descriptors.
+func (e *effects) direct() bool {
+	return e.plan.World.LocalSize == 1 && e.plan.Output.Mode == OutputPlain && e.plan.Output.Shown(0, e.plan.World.Rank(0)) &&
+		e.console.OutFile != nil && e.console.ErrFile != nil
+}
+
+// stream says how a worker's lines reach the console.
+func (e *effects) stream(w Worker, to *logmux.Sink, tail *logmux.Tail) logmux.Stream {
+	s := logmux.Stream{Tail: tail}
+	if e.plan.Output.Shown(w.Local, w.Rank) {
+		s.To = to
+	}
+	if e.plan.Output.Mode == OutputPrefix {
+		// Numbers are aligned to the widest rank of the job.
+		width := len(strconv.Itoa(e.plan.World.WorldSize() - 1))
+		s.Prefix = fmt.Sprintf("[%*d] ", width, w.Rank)
+		s.Continuation = fmt.Sprintf("[%*d]+ ", width, w.Rank)
+	}
+	return s
+}

@@ -1,0 +1,382 @@
+package launcher
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"lenslaunch/internal/proc"
+)
+
+// script drives step with inputs at chosen times and writes down what it asks for,
+// one word per action, so that a test reads like the story that it tells.
+type script struct {
+	t     *testing.T
+	state state
+	epoch time.Time
+	now   time.Duration
+	said  []string
+	ended []AttemptEnded
+	over  *RunEnded
+}
+
+func newScript(t *testing.T, r rules) *script {
+	t.Helper()
+	if r.told.Rungs == nil {
+		r.told = Ladder{Rungs: []Rung{{Signal: syscall.SIGTERM}}, Kill: 20 * time.Second}
+	}
+	if r.failed.Rungs == nil {
+		r.failed = r.told.Within(15 * time.Second)
+	}
+	r.killPatience = 5 * time.Second
+	s := &script{t: t, state: state{rules: r}, epoch: time.Unix(1_800_000_000, 0)}
+	s.in(inBegin{at: s.at()})
+	return s
+}
+
+func (s *script) at() time.Time { return s.epoch.Add(s.now) }
+
+// after moves the clock.
+func (s *script) after(d time.Duration) *script { s.now += d; return s }
+
+func (s *script) in(in input) *script {
+	before := fmt.Sprintf("%+v", s.state)
+	next, actions := step(s.state, in)
+	if after := fmt.Sprintf("%+v", s.state); before != after {
+		s.t.Errorf("step changed its argument:\n%s\n%s", before, after)
+	}
+	s.state = next
+	for _, a := range actions {
+		s.note(a)
+	}
+	return s
+}
+
+// note writes an action as a word; events are kept where tests look at them.
+func (s *script) note(a action) {
+	switch a := a.(type) {
+	case doPrepare:
+		s.say("prepare %d", a.attempt)
+	case doSpawn:
+		s.say("spawn")
+	case doAbortSpawn:
+		s.say("abort-spawn")
+	case doSignal:
+		s.say("%s>%d", strings.TrimPrefix(proc.SignalName(a.signal), "SIG"), a.local)
+	case doReap:
+		s.say("reap %d", a.local)
+	case doKill:
+		s.say("kill %d", a.local)
+	case doTimer:
+		s.say("timer %v %v", [...]string{"grace", "ladder", "patient", "restart"}[a.kind], a.after)
+	case doSweep:
+		s.say("sweep")
+	case doTell:
+		switch e := a.event.(type) {
+		case AttemptEnded:
+			s.ended = append(s.ended, e)
+		case RunEnded:
+			s.over = &e
+			s.say("exit %d", e.Code)
+		}
+	}
+}
+
+func (s *script) say(format string, args ...any) {
+	s.said = append(s.said, fmt.Sprintf(format, args...))
+}
+
+// expect compares what was asked for since the last expect.
+func (s *script) expect(want ...string) *script {
+	s.t.Helper()
+	if diff := cmp.Diff(want, s.said); diff != "" {
+		s.t.Fatalf("actions (-want +got):\n%s", diff)
+	}
+	s.said = nil
+	return s
+}
+
+// launch prepares and starts n ranks.
+func (s *script) launch() *script {
+	s.in(inPrepared{at: s.at(), attempt: s.state.attempt})
+	for i := range s.state.rules.ranks {
+		s.start(i)
+	}
+	return s.in(inSpawned{at: s.at(), attempt: s.state.attempt})
+}
+
+func (s *script) start(local int) *script {
+	return s.in(inStarted{at: s.at(), attempt: s.state.attempt, local: local, pid: 100 + local})
+}
+
+func (s *script) exit(local int, e proc.Exit) *script {
+	return s.in(inExited{at: s.at(), attempt: s.state.attempt, local: local, exit: e})
+}
+
+func (s *script) signal(sig syscall.Signal) *script { return s.in(inSignal{at: s.at(), signal: sig}) }
+
+func (s *script) timer(k timerKind) *script {
+	return s.in(inTimer{at: s.at(), attempt: s.state.attempt, kind: k})
+}
+
+func (s *script) swept() *script {
+	return s.in(inSwept{at: s.at(), attempt: s.state.attempt, random: 0.5})
+}
+
+func ok() proc.Exit                       { return proc.Exit{} }
+func code(n int) proc.Exit                { return proc.Exit{Code: n} }
+func killed(sig syscall.Signal) proc.Exit { return proc.Exit{Signal: sig} }
+func restarts(n int) Policy               { return Policy{MaxRestarts: n, Delay: time.Second, DelayMax: time.Minute} }
+func (s *script) silent() *script         { s.said = nil; return s }
+func (s *script) ranksOf(fs []Fault) (r []int) {
+	for _, f := range fs {
+		r = append(r, f.Rank)
+	}
+	return r
+}
+
+func TestAllRanksExitZero(t *testing.T) {
+	s := newScript(t, rules{ranks: 2}).expect("prepare 1")
+	s.launch().expect("spawn")
+	s.exit(1, ok()).expect("reap 1")
+	s.exit(0, ok()).expect("reap 0", "sweep")
+	s.swept().expect("exit 0")
+	if s.over.Outcome != OutcomeSuccess || s.ended[0].Outcome != OutcomeSuccess {
+		t.Errorf("outcome %v, %v", s.over.Outcome, s.ended[0].Outcome)
+	}
+}
+
+func TestFirstFailureDecides(t *testing.T) {
+	s := newScript(t, rules{ranks: 3, firstRank: 6}).launch().silent()
+	s.after(time.Second).exit(1, code(3))
+	s.expect("reap 1", "abort-spawn", "TERM>0", "TERM>2", "timer ladder 15s")
+	// Rank 6 handles SIGTERM and exits with a code of its own: a consequence.
+	s.after(time.Millisecond).exit(0, code(7)).expect("kill 0")
+	s.after(time.Millisecond).exit(2, killed(syscall.SIGTERM)).expect("kill 2", "sweep")
+	s.swept().expect("exit 3")
+	e := s.ended[0]
+	if e.Faults[0].Rank != 7 || len(e.Faults) != 1 || e.Outcome != OutcomeFailed {
+		t.Errorf("ended %+v", e)
+	}
+	if diff := cmp.Diff([]int{6, 8}, e.Stopped); diff != "" {
+		t.Errorf("stopped ranks:\n%s", diff)
+	}
+}
+
+// A rank that died before it was asked to stop, but whose end was learnt of later,
+// failed by itself: both are reported (launch specification, "First failure decides").
+func TestFailureKnownLaterIsAFailure(t *testing.T) {
+	s := newScript(t, rules{ranks: 2}).launch().after(time.Second).silent()
+	died := s.at()
+	s.after(time.Millisecond).exit(0, code(1)).silent()
+	s.in(inExited{at: died, attempt: 1, local: 1, exit: killed(syscall.SIGSEGV)}).expect("reap 1", "sweep")
+	s.swept().expect("exit 1")
+	if diff := cmp.Diff([]int{0, 1}, s.ranksOf(s.ended[0].Faults)); diff != "" {
+		t.Errorf("failed ranks:\n%s", diff)
+	}
+}
+
+func TestSignalledWorkerGives128PlusSignal(t *testing.T) {
+	s := newScript(t, rules{ranks: 1}).launch()
+	s.exit(0, killed(syscall.SIGSEGV)).silent().swept().expect("exit 139")
+}
+
+func TestRestartAfterFailure(t *testing.T) {
+	s := newScript(t, rules{ranks: 2, policy: restarts(2)}).launch().silent()
+	s.exit(0, code(1)).exit(1, killed(syscall.SIGTERM)).silent()
+	s.swept().expect("timer restart 750ms")
+	if !s.ended[0].Next.Restart {
+		t.Error("the event does not announce the restart")
+	}
+	s.after(750 * time.Millisecond).timer(timerRestart).expect("prepare 2")
+	s.launch().expect("spawn")
+	s.exit(0, ok()).exit(1, ok()).silent().swept().expect("exit 0")
+}
+
+// A late event of the first attempt changes nothing in the second.
+func TestEventsOfAnOlderAttemptAreIgnored(t *testing.T) {
+	s := newScript(t, rules{ranks: 1, policy: restarts(5)}).launch()
+	s.exit(0, code(1)).swept().timer(timerRestart).launch().silent()
+	for _, in := range []input{
+		inExited{at: s.at(), attempt: 1, local: 0, exit: code(9)},
+		inTimer{at: s.at(), attempt: 1, kind: timerLadder},
+		inTimer{at: s.at(), attempt: 1, kind: timerRestart},
+		inSwept{at: s.at(), attempt: 1},
+		inSpawned{at: s.at(), attempt: 1},
+		inStarted{at: s.at(), attempt: 1, local: 0, pid: 1},
+		inPrepared{at: s.at(), attempt: 1},
+	} {
+		s.in(in)
+	}
+	s.expect()
+	s.exit(0, ok()).swept().expect("reap 0", "sweep", "exit 0")
+}
+
+func TestToldToEnd(t *testing.T) {
+	for sig, want := range map[syscall.Signal]string{
+		syscall.SIGTERM: "exit 143", syscall.SIGINT: "exit 130", syscall.SIGHUP: "exit 129", syscall.SIGQUIT: "exit 131",
+	} {
+		// Even if all ranks then exit 0, and never with a restart.
+		s := newScript(t, rules{ranks: 2, policy: restarts(3)}).launch().silent()
+		s.signal(sig).silent()
+		s.exit(0, ok()).exit(1, ok()).silent().swept().expect(want)
+		if s.over.Outcome != OutcomeStopped {
+			t.Errorf("%v: outcome %v", sig, s.over.Outcome)
+		}
+	}
+}
+
+func TestStopLadderLeadersThenKill(t *testing.T) {
+	ladder := Ladder{Rungs: []Rung{{syscall.SIGINT, 0}, {syscall.SIGTERM, 5 * time.Second}}, Kill: 20 * time.Second}
+	s := newScript(t, rules{ranks: 2, told: ladder}).launch().silent()
+	s.signal(syscall.SIGTERM).expect("abort-spawn", "INT>0", "INT>1", "timer ladder 5s")
+	s.after(time.Second).exit(0, ok()).expect("kill 0")
+	s.after(4*time.Second).timer(timerLadder).expect("TERM>1", "timer ladder 15s")
+	s.after(15*time.Second).timer(timerLadder).expect("kill 1", "timer patient 5s")
+	s.exit(1, killed(syscall.SIGKILL)).expect("kill 1", "sweep")
+	s.swept().expect("exit 143")
+}
+
+// Schedulers send SIGTERM two or three times within 20 ms (cluster specification).
+func TestSecondSignalDoesNotHurry(t *testing.T) {
+	s := newScript(t, rules{ranks: 1}).launch().signal(syscall.SIGTERM).silent()
+	s.after(10 * time.Millisecond).signal(syscall.SIGTERM).signal(syscall.SIGINT).expect()
+	s.exit(0, ok()).silent().swept().expect("exit 143")
+}
+
+func TestSignalDuringTheStopOfAFailure(t *testing.T) {
+	t.Run("restart was due: the signal decides", func(t *testing.T) {
+		s := newScript(t, rules{ranks: 2, policy: restarts(1)}).launch().silent()
+		s.exit(0, code(4)).silent()
+		s.after(10 * time.Second).signal(syscall.SIGTERM)
+		// The survivor gets the longer time of a run that was told to end.
+		s.expect("timer ladder 20s")
+		s.exit(1, ok()).silent().swept().expect("exit 143")
+		if s.ended[0].Next.Restart {
+			t.Error("a restart was announced")
+		}
+	})
+	t.Run("failure was final: the cause decides", func(t *testing.T) {
+		s := newScript(t, rules{ranks: 2}).launch().silent()
+		s.exit(0, code(4)).signal(syscall.SIGTERM).exit(1, ok()).silent().swept().expect("exit 4")
+	})
+}
+
+func TestSignalEndsTheRestartDelay(t *testing.T) {
+	s := newScript(t, rules{ranks: 1, policy: restarts(1)}).launch()
+	s.exit(0, code(1)).swept().silent()
+	s.signal(syscall.SIGINT).expect("exit 130")
+}
+
+func TestSignalWhilePreparing(t *testing.T) {
+	s := newScript(t, rules{ranks: 1}).silent()
+	s.signal(syscall.SIGTERM).expect()
+	s.in(inPrepared{at: s.at(), attempt: 1}).expect("sweep")
+	s.swept().expect("exit 143")
+}
+
+func TestSignalAfterSuccessComesTooLate(t *testing.T) {
+	s := newScript(t, rules{ranks: 1}).launch().exit(0, ok()).silent()
+	s.signal(syscall.SIGTERM).swept().expect("exit 0")
+}
+
+func TestAttemptThatCannotBegin(t *testing.T) {
+	s := newScript(t, rules{ranks: 1}).silent()
+	failure := usage("the ledger is corrupt", "")
+	s.in(inPrepared{at: s.at(), attempt: 1, err: failure}).expect("exit 2")
+	if s.over.Failure != failure {
+		t.Errorf("failure %v", s.over.Failure)
+	}
+}
+
+func TestForwardedSignalLeavesTheJobRunning(t *testing.T) {
+	s := newScript(t, rules{ranks: 2, forward: []syscall.Signal{syscall.SIGUSR1}}).launch().silent()
+	s.signal(syscall.SIGUSR1).expect("USR1>0", "USR1>1")
+	s.exit(0, ok()).silent().signal(syscall.SIGUSR1).expect("USR1>1")
+	s.signal(syscall.SIGWINCH).expect() // neither forwarded nor a reason to end
+}
+
+func TestQuitIsPassedOnBeforeTheLadder(t *testing.T) {
+	s := newScript(t, rules{ranks: 1}).launch().silent()
+	s.signal(syscall.SIGQUIT).expect("QUIT>0", "abort-spawn", "TERM>0", "timer ladder 20s")
+}
+
+func TestFailureGrace(t *testing.T) {
+	s := newScript(t, rules{ranks: 3, grace: 2 * time.Second}).launch().silent()
+	s.exit(0, code(1)).expect("reap 0", "abort-spawn", "timer grace 2s")
+	s.exit(1, code(1)).expect("reap 1")
+	s.after(2*time.Second).timer(timerGrace).expect("TERM>2", "timer ladder 15s")
+	s.exit(2, ok()).silent().swept().expect("exit 1")
+	if diff := cmp.Diff([]int{0, 1}, s.ranksOf(s.ended[0].Faults)); diff != "" {
+		t.Errorf("failed ranks:\n%s", diff)
+	}
+}
+
+func TestGraceEndsWithTheLastRank(t *testing.T) {
+	s := newScript(t, rules{ranks: 2, grace: time.Hour}).launch().silent()
+	s.exit(0, code(1)).exit(1, code(2)).silent().swept().expect("exit 1")
+}
+
+// Ranks that end before the last one is started must be seen (ompi#10586).
+func TestRanksThatEndDuringTheLaunch(t *testing.T) {
+	s := newScript(t, rules{ranks: 3})
+	s.in(inPrepared{at: s.at(), attempt: 1}).start(0).silent()
+	s.exit(0, ok()).expect("reap 0")
+	s.start(1).exit(1, ok()).start(2).exit(2, ok()).silent()
+	s.in(inSpawned{at: s.at(), attempt: 1}).expect("sweep")
+}
+
+func TestFailureDuringTheLaunchStopsIt(t *testing.T) {
+	s := newScript(t, rules{ranks: 4})
+	s.in(inPrepared{at: s.at(), attempt: 1}).start(0).start(1).silent()
+	s.exit(0, code(5)).expect("reap 0", "abort-spawn", "TERM>1", "timer ladder 15s")
+	// The launch was already starting rank 2: it is asked at once.
+	s.start(2).expect("TERM>2")
+	s.in(inSpawned{at: s.at(), attempt: 1}).expect()
+	s.exit(1, ok()).exit(2, ok()).expect("kill 1", "kill 2", "sweep")
+	s.swept().expect("exit 5")
+}
+
+func TestRankThatCannotBeStarted(t *testing.T) {
+	for _, tt := range []struct {
+		cause error
+		want  string
+	}{
+		{&fs.PathError{Op: "fork/exec", Path: "/x", Err: syscall.ENOENT}, "exit 127"},
+		{&fs.PathError{Op: "fork/exec", Path: "/x", Err: syscall.EACCES}, "exit 126"},
+		{errors.New("resource temporarily unavailable"), "exit 126"},
+	} {
+		s := newScript(t, rules{ranks: 3})
+		s.in(inPrepared{at: s.at(), attempt: 1}).start(0).silent()
+		s.in(inNotStarted{at: s.at(), attempt: 1, local: 1, cause: tt.cause}).expect("abort-spawn", "TERM>0", "timer ladder 15s")
+		s.in(inSpawned{at: s.at(), attempt: 1}).expect()
+		s.exit(0, killed(syscall.SIGTERM)).silent().swept().expect(tt.want)
+	}
+}
+
+// The very first rank cannot be started: nobody is left to wait for.
+func TestNothingCouldBeStarted(t *testing.T) {
+	s := newScript(t, rules{ranks: 2})
+	s.in(inPrepared{at: s.at(), attempt: 1}).silent()
+	s.in(inNotStarted{at: s.at(), attempt: 1, local: 0, cause: fs.ErrNotExist}).silent()
+	s.in(inSpawned{at: s.at(), attempt: 1}).expect("sweep")
+	s.swept().expect("exit 127")
+}
+
+func TestProcessThatSurvivesKillIsReportedNotAwaited(t *testing.T) {
+	s := newScript(t, rules{ranks: 1}).launch().signal(syscall.SIGTERM).silent()
+	s.after(20*time.Second).timer(timerLadder).expect("kill 0", "timer patient 5s")
+	s.after(5 * time.Second).timer(timerPatient).expect("sweep")
+	s.swept().expect("exit 143")
+}
+
+func TestLadderTimerAfterTheLastRankIsIgnored(t *testing.T) {
+	s := newScript(t, rules{ranks: 1}).launch().signal(syscall.SIGTERM).exit(0, ok()).silent()
+	s.after(time.Minute).timer(timerLadder).timer(timerGrace).timer(timerPatient).timer(timerRestart).expect()
+}

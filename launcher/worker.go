@@ -1,0 +1,178 @@
+package launcher
+
+import (
+	"maps"
+	"path/filepath"
+	"strconv"
+
+	"go.opentelemetry.io/otel/attribute"
+
+	"lenslaunch/detect"
+	"lenslaunch/semconv"
+)
+
+// Worker is what one rank of one attempt is started with.
+type Worker struct {
+	Local, Rank int
+	Dir         string // working directory, empty: the launcher's
+	Carrier     []attribute.KeyValue
+	Set         map[string]string // variables that the launcher sets; the carrier's is not among them
+	Unset       []string          // variables that it takes away
+}
+
+// AttemptKey is the carrier's key of the attempt number, an int. It is the
+// launcher's own, no semantic convention (the identity specification).
+const AttemptKey = "lenslaunch.attempt"
+
+// Worker composes what a local rank gets in an attempt. It is the same for the same
+// input: `lenslaunch env` and a start cannot differ.
+func (p *Plan) Worker(local int, a Attempt) (Worker, error) {
+	w := Worker{Local: local, Rank: p.World.Rank(local)}
+	at := place{rank: w.Rank, local: local, node: p.World.NodeRank, attempt: a.Number, runID: p.RunID}
+	w.Dir = at.expand(p.Dir)
+	w.Carrier = p.carrier(w, a)
+	w.Set = p.contract(w, a)
+	for _, v := range p.SetEnv {
+		w.Set[v.Key] = at.expand(v.Value)
+	}
+	w.Unset = append(stale(w.Set), p.UnsetEnv...)
+	for _, key := range p.UnsetEnv {
+		delete(w.Set, key)
+	}
+	return w, nil
+}
+
+// carrier composes a rank's resource (the carrier specification, "Who may win"):
+// what was detected or is known of the run are defaults, what the launcher was
+// started with beats them, flags beat that, and identity is the launcher's alone.
+func (p *Plan) carrier(w Worker, a Attempt) []attribute.KeyValue {
+	defaults := semconv.Compose(nil, p.AttrDefaults, p.found)
+	defaults = semconv.Compose(defaults, p.gpu[w.Local], []attribute.KeyValue{
+		attribute.String(semconv.NVDLRole, p.Role),
+		attribute.String(semconv.NemoRunID, p.RunID),
+	})
+	if _, known := semconv.Get(defaults, semconv.NVDLJobUUID); !known {
+		defaults = semconv.Set(defaults, attribute.String(semconv.NVDLJobUUID, p.JobUUID))
+	}
+	return semconv.Compose(defaults, detect.SanitizeInherited(p.base), p.overrides(w, a))
+}
+
+// overrides are the flags that were given and the identity of the worker.
+func (p *Plan) overrides(w Worker, a Attempt) []attribute.KeyValue {
+	var list []attribute.KeyValue
+	set := func(kv attribute.KeyValue) { list = semconv.Set(list, kv) }
+	for _, kv := range p.Attrs {
+		set(kv)
+	}
+	if p.RoleSet {
+		set(attribute.String(semconv.NVDLRole, p.Role))
+	}
+	if p.Config.RunID != "" {
+		set(attribute.String(semconv.NemoRunID, p.RunID))
+	}
+	set(attribute.Int(semconv.NVDLRank, w.Rank))
+	set(attribute.Int(semconv.NVDLWorldSize, p.World.WorldSize()))
+	set(attribute.Int(semconv.NVDLLocalRank, w.Local))
+	set(attribute.String(semconv.NVDLRunUUID, a.UUID))
+	if a.RestartCount != nil {
+		set(attribute.Int64(semconv.SlurmRestartCount, *a.RestartCount))
+	}
+	set(attribute.String("service.instance.id", p.RunID+"-rank"+strconv.Itoa(w.Rank)))
+	set(attribute.Int(AttemptKey, a.Number))
+	return list
+}
+
+// contract is the environment that torch.distributed and its users read (the launch
+// specification, "What a worker gets").
+func (p *Plan) contract(w Worker, a Attempt) map[string]string {
+	n := strconv.Itoa
+	set := map[string]string{
+		"RANK": n(w.Rank), "LOCAL_RANK": n(w.Local),
+		"WORLD_SIZE": n(p.World.WorldSize()), "LOCAL_WORLD_SIZE": n(p.World.LocalSize),
+		"GROUP_RANK": n(p.World.NodeRank), "GROUP_WORLD_SIZE": n(p.World.Nodes),
+		"ROLE_RANK": n(w.Rank), "ROLE_WORLD_SIZE": n(p.World.WorldSize()), "ROLE_NAME": p.Role,
+		"MASTER_ADDR":                  p.World.MasterAddr,
+		"TORCHELASTIC_RESTART_COUNT":   n(a.Number),
+		"TORCHELASTIC_MAX_RESTARTS":    n(p.Policy.MaxRestarts),
+		"TORCHELASTIC_RUN_ID":          p.RunID,
+		"TORCHELASTIC_USE_AGENT_STORE": "False", // True without an agent's store hangs every rank
+		"NEMO_LENS_RUN_ID":             p.RunID,
+		"LENSLAUNCH_ATTEMPT":           n(a.Number),
+	}
+	if a.MasterPort != 0 {
+		set["MASTER_PORT"] = n(a.MasterPort)
+	}
+	if a.ErrorDir != "" {
+		set["TORCHELASTIC_ERROR_FILE"] = errorFile(a.ErrorDir, w.Rank)
+	}
+	// A value that the user chose stays: these are set only where none is.
+	for key, value := range map[string]string{
+		"TORCH_NCCL_ASYNC_ERROR_HANDLING": "1",
+		"PYTHONUNBUFFERED":                "1",
+		"OMP_NUM_THREADS":                 n(ompThreads(p.cpus, p.World.LocalSize)),
+	} {
+		if _, chosen := p.Env[key]; !chosen {
+			set[key] = value
+		}
+	}
+	return set
+}
+
+// errorFile is where a rank of torch writes its first error.
+func errorFile(dir string, rank int) string {
+	return filepath.Join(dir, "rank-"+strconv.Itoa(rank)+".json")
+}
+
+// ownedVariables are the launcher's to set: --env and --unset-env refuse them.
+func ownedVariables() []string {
+	return []string{
+		"RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK", "GROUP_WORLD_SIZE",
+		"ROLE_RANK", "ROLE_WORLD_SIZE", "ROLE_NAME", "MASTER_ADDR", "MASTER_PORT",
+		"TORCHELASTIC_RESTART_COUNT", "TORCHELASTIC_MAX_RESTARTS", "TORCHELASTIC_RUN_ID",
+		"TORCHELASTIC_USE_AGENT_STORE", "TORCHELASTIC_ERROR_FILE", "NEMO_LENS_RUN_ID",
+		"OTEL_RESOURCE_ATTRIBUTES", "LENSLAUNCH_ATTEMPT", "LENSLAUNCH_RUN_DIR",
+		"LENSLAUNCH_SPAN_JOURNAL", "LENSLAUNCH_HEARTBEAT_FILE",
+	}
+}
+
+// OwnsVariable reports whether the launcher alone sets a worker's variable.
+func OwnsVariable(key string) bool {
+	for _, own := range ownedVariables() {
+		if key == own {
+			return true
+		}
+	}
+	return false
+}
+
+// OwnsAttribute reports whether the launcher alone sets a carrier's key.
+func OwnsAttribute(key string) bool {
+	switch key {
+	case semconv.NVDLRank, semconv.NVDLWorldSize, semconv.NVDLLocalRank, semconv.NVDLRunUUID,
+		semconv.SlurmRestartCount, semconv.NemoRunID, "service.instance.id", AttemptKey:
+		return true
+	}
+	return false
+}
+
+// stale lists owned variables that the launcher does not set: what an outer
+// launcher left of them describes other processes.
+func stale(set map[string]string) []string {
+	var out []string
+	for _, key := range ownedVariables() {
+		if _, ok := set[key]; !ok && key != "OTEL_RESOURCE_ATTRIBUTES" {
+			out = append(out, key)
+		}
+	}
+	return out
+}
+
+// env is the whole environment of the worker on top of base, without the carrier.
+func (w Worker) env(base map[string]string) map[string]string {
+	env := maps.Clone(base)
+	for _, key := range w.Unset {
+		delete(env, key)
+	}
+	maps.Copy(env, w.Set)
+	return env
+}
