@@ -1,0 +1,66 @@
+# Everything goes by this file: `make demo` to see it, `make test` to check it.
+# Needs Go and, for the demo and the interop tests, Python 3. No target needs
+# root or changes anything outside bin/, dist/ and the user's cache directory.
+
+GO ?= go
+PYTHON ?= python3
+# Time for each fuzz target, repetitions of test-race, pairs of a benchmark.
+FUZZTIME ?= 10s
+COUNT ?= 2
+PAIRS ?= 40
+
+BUILD = CGO_ENABLED=0 $(GO) build -trimpath
+TAGS = interop,stress
+# The race detector is C code: it needs cgo, and cgo needs a C compiler.
+CC_FOUND := $(shell command -v "$${CC:-cc}" 2>/dev/null || command -v gcc 2>/dev/null)
+
+.DEFAULT_GOAL := help
+.PHONY: help build demo test test-race fuzz lint test-interop test-stress bench cross clean
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 16
+
+build: ## bin/lenslaunch, static
+	$(BUILD) -o bin/lenslaunch ./cmd/lenslaunch
+
+demo: build ## 8 ranks train, one fails, the restart goes on from the checkpoint
+	@PYTHON="$(PYTHON)" LENSLAUNCH=bin/lenslaunch sh examples/demo.sh
+
+test: ## go vet and all tests; with the race detector where there is a C compiler
+	$(GO) vet ./...
+ifeq ($(CC_FOUND),)
+	@echo "no C compiler: testing without the race detector"
+	$(GO) test -shuffle=on ./...
+else
+	CGO_ENABLED=1 $(GO) test -race -shuffle=on ./...
+endif
+
+test-race: ## the tests COUNT times with the race detector (needs a C compiler)
+ifeq ($(CC_FOUND),)
+	@echo "test-race needs a C compiler (gcc or clang)" >&2; exit 1
+endif
+	CGO_ENABLED=1 $(GO) test -race -shuffle=on -count=$(COUNT) ./...
+
+fuzz: ## FUZZTIME of every fuzz target
+	@GO="$(GO)" FUZZTIME=$(FUZZTIME) sh test/fuzz.sh
+
+lint: ## gofmt, go vet (also for darwin), staticcheck, golangci-lint
+	@GO="$(GO)" TAGS=$(TAGS) sh test/lint.sh
+
+test-interop: ## real torch, OpenTelemetry SDK and NeMo Lens in an environment made for it
+	@python=$$(test/interop/venv.sh) && LENSLAUNCH_TEST_PYTHON="$$python" \
+		$(GO) test -tags interop -count=1 -v -timeout 30m ./test/interop/...
+
+test-stress: ## 200 launches side by side on this machine
+	$(GO) test -tags stress -count=1 -v -timeout 10m ./test/stress/...
+
+bench: ## the launcher against the least that a Go program can do, in pairs
+	$(GO) test -run '^$$' -bench . -benchtime $(PAIRS)x ./bench/...
+
+cross: ## dist/: static linux/amd64 and linux/arm64; checks that darwin/arm64 compiles
+	GOOS=linux GOARCH=amd64 $(BUILD) -o dist/lenslaunch-linux-amd64 ./cmd/lenslaunch
+	GOOS=linux GOARCH=arm64 $(BUILD) -o dist/lenslaunch-linux-arm64 ./cmd/lenslaunch
+	GOOS=darwin GOARCH=arm64 $(BUILD) -o /dev/null ./...
+
+clean: ## remove what the targets above have built here
+	rm -rf bin dist

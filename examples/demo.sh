@@ -1,0 +1,19 @@
+#!/bin/sh
+# What `make demo` runs: 8 ranks train, the last one fails before step 13, the
+# launcher stops the rest and starts a second attempt, and training goes on
+# from the checkpoint. Leaves nothing behind.
+set -eu
+LENSLAUNCH=${LENSLAUNCH:-lenslaunch} PYTHON=${PYTHON:-python3}
+here=$(dirname "$0")
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+mkdir "$work/state" "$work/checkpoints"
+
+# Eight ranks that each wrote a byte-code cache would race for nothing.
+PYTHONDONTWRITEBYTECODE=1 "$LENSLAUNCH" \
+	--nproc 8 --run-id demo --state-dir "$work/state" --max-restarts 1 -- \
+	"$PYTHON" "$here/train/train.py" \
+	--checkpoint-dir "$work/checkpoints" --steps 24 --fail-at-step 13 "$@"
