@@ -139,7 +139,7 @@ func TestBeginPassesTheCallersErrorOn(t *testing.T) {
 	dir := t.TempDir()
 	mine := errors.New("mine")
 	_, err := mustOpen(t, dir).Begin(t.Context(), func(History) (Attempt, error) { return Attempt{}, mine })
-	if err != mine {
+	if !errors.Is(err, mine) || err.Error() != mine.Error() {
 		t.Errorf("error %v", err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, testFile)); !errors.Is(err, os.ErrNotExist) {

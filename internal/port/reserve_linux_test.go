@@ -93,8 +93,7 @@ func exchange(t *testing.T, l net.Listener) {
 	}
 	if err != nil {
 		l.Close()
-		<-accepted
-		t.Fatal(err)
+		t.Fatal(err, <-accepted)
 	}
 	defer c.Close()
 	if _, err := c.Read(make([]byte, 1)); err != nil {

@@ -1,0 +1,69 @@
+package otelsetup
+
+import (
+	"context"
+	"errors"
+
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+)
+
+// errGivenUp is the cause when the shutdown's time was over.
+var errGivenUp = errors.New("the collector did not answer in time")
+
+// counter stands before the exporter: it puts the launcher's own resource and
+// valid text into the spans, counts what gets through, and lets the exports be
+// given up from outside. It reports no error to the SDK, which would print it.
+type counter struct {
+	next     sdktrace.SpanExporter
+	resource *resource.Resource
+	tally    *tally
+
+	abandoned context.Context // over when exports are to be given up
+	abandon   context.CancelCauseFunc
+}
+
+var _ sdktrace.SpanExporter = (*counter)(nil)
+
+func newCounter(next sdktrace.SpanExporter, r *resource.Resource, t *tally) *counter {
+	c := &counter{next: next, resource: r, tally: t}
+	c.abandoned, c.abandon = context.WithCancelCause(context.Background())
+	return c
+}
+
+func (c *counter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
+	defer c.tally.waiting.Add(-int64(len(spans)))
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(c.abandoned, func() { cancel(context.Cause(c.abandoned)) })()
+
+	err := context.Cause(c.abandoned)
+	if err == nil {
+		err = c.next.ExportSpans(ctx, c.own(spans))
+	}
+	if err != nil && c.abandoned.Err() != nil {
+		err = errors.Join(context.Cause(c.abandoned), err)
+	}
+	c.tally.exportedWith(len(spans), err)
+	return nil
+}
+
+// own returns the spans as the launcher's: the provider would merge the
+// workload's OTEL_RESOURCE_ATTRIBUTES into any resource it is given.
+func (c *counter) own(spans []sdktrace.ReadOnlySpan) []sdktrace.ReadOnlySpan {
+	owned := make([]sdktrace.ReadOnlySpan, len(spans))
+	for i, span := range spans {
+		owned[i] = resourced{ReadOnlySpan: validSpan(span), resource: c.resource}
+	}
+	return owned
+}
+
+func (c *counter) Shutdown(ctx context.Context) error { return c.next.Shutdown(ctx) }
+
+// resourced is a span with another resource.
+type resourced struct {
+	sdktrace.ReadOnlySpan
+	resource *resource.Resource
+}
+
+func (r resourced) Resource() *resource.Resource { return r.resource }

@@ -1,0 +1,47 @@
+package otelsetup
+
+import (
+	"context"
+	"sync/atomic"
+
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+)
+
+// queueSize is the room between the launcher and the exporter, in spans. A
+// launch of 512 ranks ends some two thousand at once.
+const queueSize = 4096
+
+// gate stands before a batch processor that blocks when its queue is full.
+//
+// While the launcher works, the gate keeps it from ever blocking: what does not
+// fit is dropped and counted. At the shutdown it is open: then the spans to
+// come exist in memory already, waiting costs only the shutdown's own time, and
+// none must be lost because ten thousand end in one moment.
+type gate struct {
+	next  sdktrace.SpanProcessor
+	tally *tally
+	open  atomic.Bool
+}
+
+var _ sdktrace.SpanProcessor = (*gate)(nil)
+
+func (g *gate) OnStart(ctx context.Context, span sdktrace.ReadWriteSpan) { g.next.OnStart(ctx, span) }
+
+func (g *gate) OnEnd(span sdktrace.ReadOnlySpan) {
+	if !span.SpanContext().IsSampled() {
+		return
+	}
+	// Counted when it is through: one that blocks here at the very end is still
+	// among those that OpenSpans has not ended.
+	defer g.tally.ended.Add(1)
+	if g.tally.waiting.Add(1) > queueSize && !g.open.Load() {
+		g.tally.waiting.Add(-1)
+		g.tally.lose(errQueueFull)
+		return
+	}
+	g.next.OnEnd(span)
+}
+
+func (g *gate) ForceFlush(ctx context.Context) error { return g.next.ForceFlush(ctx) }
+
+func (g *gate) Shutdown(ctx context.Context) error { return g.next.Shutdown(ctx) }

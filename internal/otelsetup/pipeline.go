@@ -1,0 +1,76 @@
+package otelsetup
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+
+	"lenslaunch/shutdown"
+)
+
+// pipeline is the part of [Telemetry] that exists when it is on.
+type pipeline struct {
+	provider *sdktrace.TracerProvider
+	open     *shutdown.OpenSpans
+	gate     *gate
+	counter  *counter
+	tally    *tally
+	timeout  time.Duration
+	warn     func(msg string, args ...any)
+	where    string
+
+	once sync.Once
+}
+
+// Shutdown force-closes the spans that are open, with the reason, exports what
+// there is and stops. It returns within the timeout, whatever the collector
+// does; if spans were lost, during the run or now, it has warned once. Another
+// call, also a concurrent one, returns when the first has and does nothing.
+func (t *Telemetry) Shutdown(reason string) {
+	if t.pipeline != nil {
+		t.pipeline.once.Do(func() { t.pipeline.shutdown(reason) })
+	}
+}
+
+func (p *pipeline) shutdown(reason string) {
+	// A fresh context: the run's own is over when a job was stopped, and with
+	// one that is over the provider would do nothing at all.
+	ctx, cancel := context.WithTimeout(context.Background(), p.timeout)
+	defer cancel()
+	// Exports are given up a little before the end. What is left then fails at
+	// once, so the count is exact and no goroutine stays behind; only a write
+	// to a console that blocks for ever needs the hard end.
+	soft := time.AfterFunc(p.timeout-p.timeout/10, func() { p.counter.abandon(errGivenUp) })
+	defer soft.Stop()
+
+	p.open.SetReason(reason)
+	p.gate.open.Store(true)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = p.provider.Shutdown(ctx)
+		_ = p.gate.Shutdown(ctx) // if ctx was over before the provider came to it
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
+	p.counter.abandon(errGivenUp)
+	p.report()
+}
+
+// report says how many spans were lost, if any: those that ended and were not
+// exported, and those that could not even be ended.
+func (p *pipeline) report() {
+	lost := p.tally.ended.Load() - p.tally.exported.Load() + int64(p.open.Len())
+	if lost <= 0 {
+		return
+	}
+	cause := p.tally.lastCause()
+	if cause == nil {
+		cause = errGivenUp
+	}
+	p.warn("telemetry was lost", "spans", lost, "exporter", p.where, "reason", oneLine(cause))
+}

@@ -1,0 +1,149 @@
+package otelsetup
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+)
+
+// The exporters, under the names of OTEL_TRACES_EXPORTER.
+const (
+	exporterNone    = "none"
+	exporterOTLP    = "otlp"
+	exporterConsole = "console"
+)
+
+// The protocols, under the names of OTEL_EXPORTER_OTLP_PROTOCOL.
+const (
+	protocolGRPC = "grpc"
+	protocolHTTP = "http/protobuf"
+)
+
+// plan is what the environment asks for.
+type plan struct {
+	exporter string
+	protocol string   // OTLP only
+	endpoint *url.URL // OTLP only
+}
+
+// decide reads the environment. An error says which variable is wrong and what
+// would be right; telemetry is off then.
+func decide(env map[string]string) (plan, error) {
+	off := plan{exporter: exporterNone}
+	if strings.EqualFold(value(env, "OTEL_SDK_DISABLED"), "true") {
+		return off, nil
+	}
+	exporter := strings.ToLower(value(env, "OTEL_TRACES_EXPORTER"))
+	if exporter == "" {
+		exporter = exporterNone
+		_, endpoint := otlp(env, "ENDPOINT")
+		if endpoint != "" || value(env, "NEMO_LENS_ENABLED") == "1" {
+			exporter = exporterOTLP
+		}
+	}
+	switch exporter {
+	case exporterOTLP:
+		return decideOTLP(env)
+	case exporterConsole, exporterNone:
+		return plan{exporter: exporter}, nil
+	}
+	problem := "is not supported"
+	if strings.Contains(exporter, ",") {
+		problem = "is a list"
+	}
+	return off, fmt.Errorf("OTEL_TRACES_EXPORTER=%q %s: use one of otlp, console, none", exporter, problem)
+}
+
+func decideOTLP(env map[string]string) (plan, error) {
+	p := plan{exporter: exporterOTLP, protocol: protocolGRPC}
+	name, protocol := otlp(env, "PROTOCOL")
+	switch protocol {
+	case "", protocolGRPC:
+	case protocolHTTP:
+		p.protocol = protocolHTTP
+	default:
+		return plan{exporter: exporterNone}, fmt.Errorf("%s=%q is not supported: use grpc or http/protobuf", name, protocol)
+	}
+	endpoint, err := endpointFor(env, p.protocol)
+	if err != nil {
+		return plan{exporter: exporterNone}, err
+	}
+	p.endpoint = endpoint
+	return p, nil
+}
+
+// endpointFor returns where to send. The general endpoint of the HTTP protocol
+// is a base to which the path of the signal is added; that of the signal is
+// taken as it is. Without either it is the collector on this host, unencrypted,
+// as the OTLP specification says and the Go exporter does not.
+func endpointFor(env map[string]string, protocol string) (*url.URL, error) {
+	name, text := otlp(env, "ENDPOINT")
+	if text == "" {
+		text = "http://localhost:4317"
+		if protocol == protocolHTTP {
+			text = "http://localhost:4318"
+		}
+	}
+	u, err := url.Parse(text)
+	if err == nil {
+		err = checkEndpoint(u, protocol)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s=%q is no endpoint: %w: use a URL such as http://collector:4317 (grpc) or http://collector:4318 (http/protobuf)", name, text, parseProblem(err))
+	}
+	if protocol == protocolHTTP && name != "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT" {
+		u = u.JoinPath("v1/traces")
+	}
+	return u, nil
+}
+
+// checkEndpoint insists on a scheme. The exporter takes "collector:4317" for a
+// URL of the scheme "collector" and then talks to https://localhost:4318.
+func checkEndpoint(u *url.URL, protocol string) error {
+	switch u.Scheme {
+	case "http", "https":
+		if u.Hostname() == "" {
+			return errors.New("it has no host")
+		}
+		return nil
+	case "unix":
+		if protocol == protocolGRPC && u.Path != "" {
+			return nil
+		}
+	}
+	return errors.New("it has no scheme http:// or https://")
+}
+
+// parseProblem drops the part of a parser's error that repeats the text.
+func parseProblem(err error) error {
+	var parse *url.Error
+	if errors.As(err, &parse) {
+		return parse.Err
+	}
+	return err
+}
+
+// value reads a variable. Empty and unset are the same to OpenTelemetry.
+func value(env map[string]string, name string) string {
+	return strings.TrimSpace(env[name])
+}
+
+// otlp reads a variable of the OTLP exporter, that for traces first, and also
+// returns the name of the one that was set.
+func otlp(env map[string]string, key string) (name, text string) {
+	name = "OTEL_EXPORTER_OTLP_TRACES_" + key
+	if text = value(env, name); text == "" {
+		name = "OTEL_EXPORTER_OTLP_" + key
+		text = value(env, name)
+	}
+	return name, text
+}
+
+// String says where spans go. It shows no query and no password.
+func (p plan) String() string {
+	if p.endpoint == nil {
+		return p.exporter
+	}
+	return p.exporter + " " + p.protocol + " " + (&url.URL{Scheme: p.endpoint.Scheme, Host: p.endpoint.Host, Path: p.endpoint.Path}).String()
+}

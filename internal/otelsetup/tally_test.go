@@ -1,0 +1,118 @@
+package otelsetup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+)
+
+func TestRejected(t *testing.T) {
+	for text, want := range map[string]int{
+		"traces export: OTLP partial success: empty message (3 spans rejected)": 3,
+		"OTLP partial success: too (9 spans rejected)\nmany (0 spans rejected)": 0,
+		"OTLP partial success: x (99999999999999999999 spans rejected)":         10,
+		"connection refused":              10,
+		"OTLP partial success: (3 spans)": 10,
+	} {
+		if got := rejected(errors.New(text), 10); got != want {
+			t.Errorf("rejected(%q) = %d, want %d", text, got, want)
+		}
+	}
+}
+
+func TestTally(t *testing.T) {
+	counts := &tally{}
+	counts.exportedWith(10, nil)
+	if counts.exported.Load() != 10 || counts.lastCause() != nil {
+		t.Errorf("exported %d, cause %v", counts.exported.Load(), counts.lastCause())
+	}
+	counts.exportedWith(10, errors.New("refused"))
+	counts.exportedWith(2, errors.New("OTLP partial success: more than there were (3 spans rejected)"))
+	counts.exportedWith(4, errors.New("OTLP partial success: three of four (3 spans rejected)"))
+	if counts.exported.Load() != 11 {
+		t.Errorf("exported %d, want 11", counts.exported.Load())
+	}
+	if got := oneLine(errors.Join(errors.New("a"), fmt.Errorf("b\r\nc"))); got != "a; b; c" {
+		t.Errorf("oneLine = %q", got)
+	}
+}
+
+// spanOf makes a span as the exporter gets it.
+func spanOf(stub tracetest.SpanStub) sdktrace.ReadOnlySpan { return stub.Snapshot() }
+
+func TestValidSpanIsLeftAlone(t *testing.T) {
+	span := spanOf(tracetest.SpanStub{
+		Name: "span", Attributes: []attribute.KeyValue{attribute.String("a", "ä")},
+		Events: []sdktrace.Event{{Name: "e"}}, Links: []sdktrace.Link{{}},
+	})
+	if _, changed := validSpan(span).(valid); changed {
+		t.Error("a valid span was wrapped")
+	}
+}
+
+// Every place where text can be is made valid, and nothing else is touched.
+func TestEveryTextIsMadeValid(t *testing.T) {
+	const bad, good = "x\xff", "x\uFFFD"
+	nested := func(text string) []attribute.KeyValue {
+		return []attribute.KeyValue{
+			attribute.String(text, text), attribute.Int("n", 1), attribute.StringSlice("s", []string{"ok", text}),
+			{Key: "l", Value: attribute.SliceValue(attribute.StringValue(text), attribute.BoolValue(true))},
+			{Key: "m", Value: attribute.MapValue(attribute.String(text, text))},
+		}
+	}
+	stub := func(text string) tracetest.SpanStub {
+		return tracetest.SpanStub{
+			Name: text, Attributes: nested(text), Status: sdktrace.Status{Code: codes.Error, Description: text},
+			Events: []sdktrace.Event{{Name: text, Attributes: nested(text)}},
+			Links:  []sdktrace.Link{{Attributes: nested(text)}},
+		}
+	}
+	source := spanOf(stub(bad))
+	got := fmt.Sprintf("%+v", tracetest.SpanStubFromReadOnlySpan(validSpan(source)))
+	want := fmt.Sprintf("%+v", tracetest.SpanStubFromReadOnlySpan(spanOf(stub(good))))
+	if got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if after := fmt.Sprintf("%+v", tracetest.SpanStubFromReadOnlySpan(source)); after != fmt.Sprintf("%+v", tracetest.SpanStubFromReadOnlySpan(spanOf(stub(bad)))) {
+		t.Error("the span itself was changed")
+	}
+	// Each place alone is noticed.
+	for i, alone := range []tracetest.SpanStub{
+		{Name: bad}, {Status: sdktrace.Status{Code: codes.Error, Description: bad}}, {Attributes: nested(bad)},
+		{Events: []sdktrace.Event{{Name: bad}}}, {Events: []sdktrace.Event{{Attributes: nested(bad)}}}, {Links: []sdktrace.Link{{Attributes: nested(bad)}}},
+	} {
+		if _, changed := validSpan(spanOf(alone)).(valid); !changed {
+			t.Errorf("place %d was not noticed", i)
+		}
+	}
+}
+
+func FuzzValidText(f *testing.F) {
+	f.Add("ok", "x\xff")
+	f.Fuzz(func(t *testing.T, a, b string) {
+		list := []attribute.KeyValue{attribute.String(a, b), attribute.StringSlice("s", []string{a, b})}
+		if !areValid(validList(list)) {
+			t.Fatalf("%q, %q", a, b)
+		}
+	})
+}
+
+// An exporter that is given up before it begins is not asked at all.
+func TestAbandonedCounter(t *testing.T) {
+	asked := tracetest.NewInMemoryExporter()
+	counts := &tally{}
+	c := newCounter(asked, nil, counts)
+	c.abandon(errGivenUp)
+	if err := c.ExportSpans(context.Background(), []sdktrace.ReadOnlySpan{spanOf(tracetest.SpanStub{})}); err != nil {
+		t.Error(err)
+	}
+	if len(asked.GetSpans()) != 0 || counts.exported.Load() != 0 || !errors.Is(counts.lastCause(), errGivenUp) {
+		t.Errorf("exported %d, cause %v", counts.exported.Load(), counts.lastCause())
+	}
+}
