@@ -20,17 +20,19 @@ var ErrReaped = errors.New("the process has ended and was reaped")
 // Child is one started process, leader of its own process group.
 type Child struct {
 	ID
-	cmd   *exec.Cmd
-	pidfd *os.File // nil on a kernel without pidfds
-	ended atomic.Bool
+	cmd    *exec.Cmd
+	family *family  // where it is registered until it is reaped
+	pidfd  *os.File // nil on a kernel without pidfds
+	ended  atomic.Bool
 
 	mu     sync.Mutex // orders SignalGroup against Reap: the group is signalled only while the leader pins its number
 	reaped bool
 }
 
 // newChild takes over a started command and its pidfd (-1: none).
-func newChild(cmd *exec.Cmd, pidfd int) *Child {
-	c := &Child{cmd: cmd, ID: ID{Pid: cmd.Process.Pid}}
+func newChild(cmd *exec.Cmd, pidfd int, f *family) *Child {
+	c := &Child{cmd: cmd, family: f, ID: ID{Pid: cmd.Process.Pid}}
+	f.add(c.Pid)
 	// The child is not reaped before Reap, so its start time is readable even if
 	// it ended already.
 	if st, err := ReadStat(c.Pid); err == nil {
@@ -72,12 +74,15 @@ func (c *Child) waitReadable() error {
 	if err != nil {
 		return err
 	}
-	return raw.Read(func(fd uintptr) bool {
-		set := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
-		n, err := unix.Poll(set, 0)
-		// An error other than EINTR is left to waitid to explain.
-		return n > 0 || (err != nil && !errors.Is(err, unix.EINTR))
-	})
+	return raw.Read(readable)
+}
+
+// readable reports whether a pidfd says that its process has ended.
+func readable(fd uintptr) bool {
+	set := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+	n, err := unix.Poll(set, 0)
+	// An error other than EINTR is left to the caller's next step to explain.
+	return n > 0 || (err != nil && !errors.Is(err, unix.EINTR))
 }
 
 // siginfo is the kernel's siginfo_t for SIGCHLD on 64-bit Linux: x/sys has no
@@ -128,8 +133,10 @@ func (c *Child) Reap() {
 		return
 	}
 	c.reaped = true
+	// Should it still run, nobody else is held up until it ends.
+	_, _ = peek(c.Pid)
 	// The status is known from Wait; an exit code other than 0 is no error here.
-	_ = c.cmd.Wait()
+	c.family.reap(c.Pid, func() { _ = c.cmd.Wait() })
 	if c.pidfd != nil {
 		c.pidfd.Close()
 	}

@@ -20,7 +20,8 @@ import (
 // helper is a command that behaves as named.
 func helper(behaviour string, args ...string) *exec.Cmd {
 	cmd := exec.Command(os.Args[0], args...)
-	cmd.Env = append(os.Environ(), "PROC_TEST_HELPER="+behaviour)
+	// The race detector lets a process sleep for a second at its end.
+	cmd.Env = append(os.Environ(), "PROC_TEST_HELPER="+behaviour, "GORACE=atexit_sleep_ms=0")
 	return cmd
 }
 
@@ -333,7 +334,7 @@ func TestStartErrors(t *testing.T) {
 func TestParseStat(t *testing.T) {
 	fields := "S 10 11 12 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 424242 1 2 3"
 	st, err := parseStat([]byte("77 (a (b) c) " + fields + "\n"))
-	want := Stat{ID: ID{77, 424242}, Comm: "a (b) c", State: 'S', Parent: 10, Group: 11, Session: 12}
+	want := Stat{ID: ID{77, 424242}, Comm: "a (b) c", State: 'S', Parent: 10, Group: 11, Session: 12, Threads: 1}
 	if err != nil || st != want {
 		t.Errorf("parseStat = %+v, %v", st, err)
 	}

@@ -14,5 +14,9 @@ func (id ID) String() string { return fmt.Sprintf("pid %d", id.Pid) }
 // Alive reports whether exactly this process still exists and is not a zombie.
 func (id ID) Alive() bool {
 	st, err := ReadStat(id.Pid)
-	return err == nil && st.ID == id && st.State != 'Z' && st.State != 'X'
+	return err == nil && st.ID == id && !st.Dead()
 }
+
+// Dead reports whether the process has ended: a zombie, or even less. One whose
+// first thread alone has ended looks like a zombie too, but its other threads run.
+func (s Stat) Dead() bool { return s.State == 'X' || s.State == 'Z' && s.Threads <= 1 }

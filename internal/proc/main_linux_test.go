@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+	"golang.org/x/sys/unix"
 )
 
 // TestMain makes the test binary its own helper: behaviours by name, readiness by a
@@ -29,6 +30,14 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
+// hang never returns. (An empty select would end a process without other goroutines:
+// "all goroutines are asleep".)
+func hang() {
+	for {
+		_ = unix.Pause()
+	}
+}
+
 func help(behaviour string) int {
 	switch behaviour {
 	case "exit":
@@ -37,11 +46,11 @@ func help(behaviour string) int {
 	case "hang":
 		fmt.Println("ready")
 		_, _ = io.Copy(io.Discard, os.Stdin)
-		select {}
+		hang()
 	case "ignore-term":
 		signal.Ignore(syscall.SIGTERM)
 		fmt.Println("ready")
-		select {}
+		hang()
 	case "fork-hang":
 		child := exec.Command(os.Args[0])
 		child.Env = append(os.Environ(), "PROC_TEST_HELPER=hang")
@@ -51,7 +60,7 @@ func help(behaviour string) int {
 		}
 		_, _ = io.ReadFull(out, make([]byte, len("ready\n")))
 		fmt.Println(child.Process.Pid)
-		select {}
+		hang()
 	case "parent":
 		return beParent()
 	case "mask":
@@ -62,7 +71,10 @@ func help(behaviour string) int {
 		os.Stdout.Write(text)
 		return 0
 	}
-	return 8
+	if check, ok := adopterChecks()[behaviour]; ok {
+		return adopt(check)
+	}
+	return helpMore(behaviour)
 }
 
 // beParent starts a hanging child through a Spawner, says its pid and waits to be
@@ -79,5 +91,6 @@ func beParent() int {
 		return 9
 	}
 	fmt.Println(child.Pid)
-	select {}
+	hang()
+	return 0
 }

@@ -24,6 +24,8 @@ type Stat struct {
 	Comm                   string
 	State                  byte
 	Parent, Group, Session int
+	Threads                int
+	Kernel                 bool
 }
 
 // ReadStat is not supported here.
@@ -61,3 +63,14 @@ func (*Child) SignalGroup(syscall.Signal) error { return errUnsupported }
 
 // Ended is not supported here.
 func (*Child) Ended() bool { return false }
+
+// Stopped is not supported here.
+func (*Child) Stopped() (syscall.Signal, error) { return 0, errUnsupported }
+
+// StartDetached is not supported here.
+func (*Spawner) StartDetached(*exec.Cmd) (*Child, error) { return nil, errUnsupported }
+
+// StartBound is not supported here.
+func (*Spawner) StartBound(*exec.Cmd, func() (func(), error)) (*Child, error) {
+	return nil, errUnsupported
+}

@@ -14,14 +14,15 @@ import (
 // Spawner starts children from one thread. Make it with NewSpawner and Close it
 // when the last child has ended: a parent-death signal fires when its thread goes.
 type Spawner struct {
-	work chan func()
+	work   chan func()
+	family *family
 }
 
 // NewSpawner starts the thread. Its signal mask is emptied, because a mask that
 // the launcher inherited would otherwise be passed on to every worker
 // (rust-lang/rust#101077).
 func NewSpawner() (*Spawner, error) {
-	s := &Spawner{work: make(chan func())}
+	s := &Spawner{work: make(chan func()), family: newFamily()}
 	ready := make(chan error)
 	go s.loop(ready)
 	if err := <-ready; err != nil {
@@ -60,18 +61,18 @@ func (s *Spawner) Do(f func()) {
 func (s *Spawner) Start(cmd *exec.Cmd) (*Child, error) {
 	var child *Child
 	var err error
-	s.Do(func() { child, err = start(cmd) })
+	s.Do(func() { child, err = s.start(cmd) })
 	return child, err
 }
 
 // start runs on the Spawner's thread.
-func start(cmd *exec.Cmd) (*Child, error) {
+func (s *Spawner) start(cmd *exec.Cmd) (*Child, error) {
 	pidfd := -1
 	attr := cmd.SysProcAttr
 	if attr == nil {
 		attr = &syscall.SysProcAttr{}
 	}
-	attr.Setpgid = true
+	attr.Setpgid = !attr.Setsid // a new session is a new group, too
 	attr.Pdeathsig = syscall.SIGKILL
 	attr.PidFD = &pidfd
 	cmd.SysProcAttr = attr
@@ -81,7 +82,7 @@ func start(cmd *exec.Cmd) (*Child, error) {
 	if err := startRetrying(cmd, time.Sleep); err != nil {
 		return nil, err
 	}
-	return newChild(cmd, pidfd), nil
+	return newChild(cmd, pidfd, s.family), nil
 }
 
 // startRetrying tries again for a moment when the file is busy: a fork elsewhere
