@@ -79,6 +79,21 @@ func AttemptUUID(env map[string]string, runID string, attempt int) string {
 	return urlUUID("nemo.lens.run/" + strings.Join(parts, "/"))
 }
 
+// Execution names the scheduler execution that a launcher runs in, "" outside Slurm:
+// attempts are counted from 0 in each. Two executions of one job (or array element)
+// have different names exactly where [AttemptUUID] gives the same attempt number
+// different UUIDs, so that number and UUID can never disagree about what is new.
+func Execution(env map[string]string) string {
+	if !underSlurm(env) {
+		return ""
+	}
+	key := slurmRestarts(env)
+	if k, ok := stepID(env); ok && k > 0 {
+		key += "/st" + strconv.FormatInt(k, 10)
+	}
+	return key
+}
+
 // underSlurm is Lens's test for an identity of the scheduler's.
 func underSlurm(env map[string]string) bool {
 	return env["SLURM_JOB_ID"] != "" || env["SLURM_ARRAY_JOB_ID"] != ""

@@ -317,3 +317,37 @@ func TestWarningNamesTheStream(t *testing.T) {
 		t.Errorf("warnings:\n%s", diff)
 	}
 }
+
+// blockingWriter says when a write has begun and waits to be let go.
+type blockingWriter struct{ begun, goOn chan struct{} }
+
+func (w blockingWriter) Write(p []byte) (int, error) {
+	w.begun <- struct{}{}
+	<-w.goOn
+	return len(p), nil
+}
+
+// A process that our own back-pressure holds is told from one that hangs.
+func TestPulse(t *testing.T) {
+	w := blockingWriter{make(chan struct{}), make(chan struct{})}
+	pulse := new(Pulse)
+	if _, any := pulse.Last(); any || pulse.Held() {
+		t.Error("a new pulse has something to tell")
+	}
+	before := time.Now()
+	var all sync.WaitGroup
+	all.Go(func() {
+		if err := (Stream{To: NewSink(w, nil), Prefix: "x", Pulse: pulse}).Copy(strings.NewReader("a\n")); err != nil {
+			t.Error(err)
+		}
+	})
+	<-w.begun
+	if last, any := pulse.Last(); !any || last.Before(before) || !pulse.Held() {
+		t.Errorf("while the console blocks: last %v, %v, held %v", last, any, pulse.Held())
+	}
+	close(w.goOn)
+	all.Wait()
+	if pulse.Held() {
+		t.Error("held after the end")
+	}
+}

@@ -20,6 +20,7 @@ type Stream struct {
 	Continuation string // at the start of the further pieces of a long line
 	Tail         *Tail  // keeps the last lines; nil: not kept
 	Raw          bool   // no line discipline: the only writer of its console
+	Pulse        *Pulse // told of progress; nil: nobody asks
 }
 
 // copier is the state of one stream: what is read but not yet written.
@@ -38,6 +39,7 @@ func (s Stream) Copy(r io.Reader) error {
 		c.grow()
 		n, err := r.Read(c.buf[len(c.buf):cap(c.buf)])
 		if n > 0 {
+			c.Pulse.beat()
 			c.take(n)
 		}
 		if err != nil {
@@ -98,7 +100,7 @@ func (c *copier) take(n int) {
 // flushRaw passes everything on untouched.
 func (c *copier) flushRaw() {
 	if c.To != nil {
-		c.To.Write(c.buf)
+		c.write(c.buf)
 	}
 	if cap(c.buf) < MaxLine && len(c.buf) == cap(c.buf) {
 		c.buf = make([]byte, 0, 2*cap(c.buf))
@@ -136,9 +138,16 @@ func (c *copier) begin() {
 
 func (c *copier) flush() {
 	if len(c.out) > 0 {
-		c.To.Write(c.out)
+		c.write(c.out)
 		c.out = c.out[:0]
 	}
+}
+
+// write passes bytes on; meanwhile a slow console holds the process that wrote them.
+func (c *copier) write(p []byte) {
+	c.Pulse.hold()
+	_, _ = c.To.Write(p) // a Sink takes every write
+	c.Pulse.release()
 }
 
 // finish writes what stands after the last line end. The line is closed, so that
