@@ -162,7 +162,8 @@ func jsonObject(list []attribute.KeyValue) string {
 	return b.String()
 }
 
-// jsonText is a value as JSON, with <, > and & as they are: this is no web page.
+// jsonText is a value as JSON, with <, > and & as they are: this is no web page. A
+// float keeps a point or an exponent, which parseJSON tells it by.
 func jsonText(v any) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -171,5 +172,9 @@ func jsonText(v any) []byte {
 		// Only NaN and infinities have no JSON; their text does.
 		return jsonText(fmt.Sprint(v))
 	}
-	return bytes.TrimRight(b.Bytes(), "\n")
+	text := bytes.TrimRight(b.Bytes(), "\n")
+	if _, ok := v.(float64); ok && !bytes.ContainsAny(text, ".eE") {
+		text = append(text, ".0"...)
+	}
+	return text
 }

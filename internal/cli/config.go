@@ -9,7 +9,9 @@ import (
 	"syscall"
 
 	"lenslaunch/internal/cpus"
+	"lenslaunch/internal/placement"
 	"lenslaunch/internal/port"
+	"lenslaunch/internal/proc"
 	"lenslaunch/launcher"
 	"lenslaunch/ranks"
 )
@@ -19,7 +21,7 @@ import (
 func config(s settings, command []string, gpus gpuCount) (launcher.Config, error) {
 	c := launcher.Config{Command: command, Env: s.env}
 	for _, read := range []func(settings, *launcher.Config) error{
-		readIdentity, readPolicy, readStop, readEnvironment, readPort,
+		readIdentity, readPolicy, readStop, readHang, readPlacement, readEnvironment, readPort,
 	} {
 		if err := read(s, &c); err != nil {
 			return c, err
@@ -64,6 +66,9 @@ func readPolicy(s settings, c *launcher.Config) error {
 	if p.DelayMax, err = s.get("restart-delay-max").duration(); err != nil {
 		return err
 	}
+	if p.Window, err = s.get("restart-window").duration(); err != nil {
+		return err
+	}
 	if p.MinUptime, err = s.get("min-uptime").duration(); err != nil {
 		return err
 	}
@@ -93,6 +98,56 @@ func readStop(s settings, c *launcher.Config) error {
 	// the launcher alone.
 	c.Forward, err = s.get("forward").signals(syscall.SIGKILL, syscall.SIGSTOP, syscall.SIGURG, syscall.SIGCHLD,
 		syscall.SIGPIPE, syscall.SIGCONT)
+	return err
+}
+
+// readHang reads what ends a job that does not end by itself, and what ends its ranks
+// if the launcher cannot.
+func readHang(s settings, c *launcher.Config) error {
+	var err error
+	if c.Hang.Timeout, err = s.get("hang-timeout").duration(); err != nil {
+		return err
+	}
+	c.Hang.Command = s.get("on-hang").text
+	if v := s.get("hang-signal"); v.given {
+		if c.Hang.Signal, err = proc.ParseSignal(v.text); err != nil {
+			return misuse("", "%s %q: %v", v.from, v.text, err)
+		}
+	}
+	most := s.get("stop-timeout-max")
+	c.StopMaxSet = most.given
+	if c.StopMax, err = most.duration(); err != nil {
+		return err
+	}
+	if c.GPURelease, err = s.get("gpu-release-timeout").duration(); err != nil {
+		return err
+	}
+	guard, err := s.get("guard").choice("on", "off")
+	if err != nil {
+		return err
+	}
+	groups, err := s.get("cgroup").choice("auto", "off")
+	c.Guard, c.Groups = guard == "on", groups == "auto"
+	return err
+}
+
+func readPlacement(s settings, c *launcher.Config) error {
+	bind, err := s.get("cpu-bind").choice("none", "cores", "numa")
+	if err != nil {
+		return err
+	}
+	gpu, err := s.get("gpu-bind").choice("none", "single")
+	if err != nil {
+		return err
+	}
+	c.Placement = launcher.Placement{CPUs: placement.Mode(bind), OneGPU: gpu == "single"}
+	switch v := s.get("omp-threads"); v.text {
+	case "auto":
+	case "inherit":
+		c.Placement.Inherit = true
+	default:
+		c.Placement.Threads, err = v.integer(1, math.MaxInt32, "auto, inherit or a number from 1")
+	}
 	return err
 }
 

@@ -11,6 +11,7 @@ import (
 func subFlags() map[string][]flagSpec {
 	return map[string][]flagSpec{
 		"env": envFlags(), "detect": detectFlags(), "uuid": uuidFlags(), "version": {},
+		"carrier": {}, // its verbs have: see carrierFlags
 	}
 }
 
@@ -47,7 +48,7 @@ const helpHead = `lenslaunch starts N local workers of a distributed job, superv
   lenslaunch env --nproc 8                                    what each rank would get
 
 Usage
-  lenslaunch [flags] [--] COMMAND [ARG...]    run COMMAND once per local rank (or: lenslaunch run ...)
+  lenslaunch [flags] [--] COMMAND [ARG...]    run COMMAND once per local rank (also: lenslaunch run)
   lenslaunch env [flags] [--format json|shell|table]
   lenslaunch detect [--format json|env|table] [--only local|slurm|kubernetes|gpu]
   lenslaunch carrier parse [--format json|lines] [-- TEXT]

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 
+	"lenslaunch/internal/guard"
 	"lenslaunch/launcher"
 	"lenslaunch/ranks"
 )
@@ -17,6 +18,9 @@ type Streams struct{ In, Out, Err *os.File }
 // Main runs lenslaunch and returns its exit code. args is argv without the
 // program's name, environ the process's environment.
 func Main(args, environ []string, std Streams) int {
+	if len(args) == 1 && args[0] == guard.Word {
+		return guard.Main()
+	}
 	c := &call{env: environment(environ), std: std}
 	code, err := c.dispatch(args)
 	if err != nil {

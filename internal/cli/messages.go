@@ -29,6 +29,8 @@ func messages(log *slog.Logger, p *launcher.Plan, stderr *logmux.Sink, format st
 			log.Debug("stopping the ranks", "alive", e.Alive, "signal", proc.SignalName(e.Ladder.Rungs[0].Signal), "kill_after", e.Ladder.Kill)
 		case launcher.StopEscalated:
 			log.Info("ranks have not ended in time", "alive", e.Alive, "sending", proc.SignalName(e.Signal))
+		case launcher.GuardGone:
+			guardGone(log, e)
 		case launcher.WorkersStuck:
 			log.Error("processes do not end even by SIGKILL, and are left", "pids", e.Pids, "local_ranks", e.Locals)
 		case launcher.AttemptEnded:
@@ -55,6 +57,14 @@ func attemptBegan(log *slog.Logger, p *launcher.Plan, e launcher.AttemptBegan) {
 		attrs = append(attrs, "restart_count", *e.Attempt.RestartCount)
 	}
 	log.Debug("attempt begins", attrs...)
+}
+
+func guardGone(log *slog.Logger, e launcher.GuardGone) {
+	if e.Last {
+		log.Warn("the guard has ended and no other is started: if this launcher is killed, its ranks' processes may live on", "cause", e.Cause)
+		return
+	}
+	log.Warn("the guard has ended; another one is started", "cause", e.Cause)
 }
 
 func signalTaken(log *slog.Logger, e launcher.SignalTaken) {

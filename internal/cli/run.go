@@ -7,9 +7,12 @@ import (
 	"strconv"
 	"sync"
 
+	"go.opentelemetry.io/otel/attribute"
+
 	"lenslaunch/detect"
 	"lenslaunch/internal/cpus"
 	"lenslaunch/internal/logmux"
+	"lenslaunch/internal/otelsetup"
 	"lenslaunch/launcher"
 	"lenslaunch/ranks"
 )
@@ -43,6 +46,9 @@ func (c *call) plan(s settings, command []string) (*job, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := systemCapacity().thinkable(world, s.get("nproc").from); err != nil {
+		return nil, err
+	}
 	if config.Output, err = readOutput(s, world); err != nil {
 		return nil, err
 	}
@@ -74,6 +80,9 @@ func (c *call) run() (int, error) {
 	if dry {
 		return c.showPlan(j.plan, "table")
 	}
+	if err := systemCapacity().startable(j.plan.World, s.get("nproc").from); err != nil {
+		return launcher.ExitUsage, err
+	}
 	return c.launch(j)
 }
 
@@ -95,10 +104,29 @@ func (c *call) launch(j *job) (int, error) {
 	for _, warning := range j.plan.Warnings {
 		log.Warn(warning)
 	}
+	telemetry := otelsetup.Setup(context.Background(), otelsetup.Options{
+		Env: c.env, Resource: c.resource(j), Stderr: errs, Warn: log.Warn,
+	})
 	code, err := launcher.Run(j.plan, launcher.Console{
 		In: c.std.In, Out: out, Err: errs, OutFile: c.std.Out, ErrFile: c.std.Err,
-	}, signals, messages(log, j.plan, errs, j.format))
+	}, signals, subscribers(telemetry, log, j, errs)...)
+	telemetry.Shutdown("the launcher ended with exit code " + itoa(code))
 	return code, err
+}
+
+// subscribers are told of everything that happens in a run, in this order: a report
+// is the last thing on the screen, so messages come after spans.
+func subscribers(t *otelsetup.Telemetry, log *slog.Logger, j *job, stderr *logmux.Sink) []launcher.Subscriber {
+	var out []launcher.Subscriber
+	if t.Enabled {
+		out = append(out, launcher.Spans(launcher.Tracing{Tracer: t.Tracer, Truncate: t.Open.Truncate}, j.plan))
+	}
+	return append(out, messages(log, j.plan, stderr, j.format))
+}
+
+// resource describes the launcher's own process.
+func (c *call) resource(j *job) []attribute.KeyValue {
+	return j.plan.LauncherResource(detect.Resource(context.Background(), c.env, j.host, nil), Version)
 }
 
 func readMessages(s settings) (slog.Level, string, error) {

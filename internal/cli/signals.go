@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// signalQueue holds what arrives while the loop works on something else.
+// signalQueue is more than there are kinds of signals to wait for.
 const signalQueue = 64
 
 // listen installs the launcher's signal handlers, before the first process is
@@ -19,7 +19,7 @@ const signalQueue = 64
 // so that a console that goes away is an error of a write and not the end; because
 // it is caught and not ignored, workers start with its default.
 func listen(forward []syscall.Signal) (<-chan syscall.Signal, func()) {
-	wanted := []os.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGPIPE}
+	wanted := []os.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTSTP, syscall.SIGCONT}
 	if !signal.Ignored(syscall.SIGHUP) {
 		wanted = append(wanted, syscall.SIGHUP)
 	}
@@ -30,30 +30,53 @@ func listen(forward []syscall.Signal) (<-chan syscall.Signal, func()) {
 	}
 	raw := make(chan os.Signal, signalQueue)
 	signal.Notify(raw, wanted...)
+	// Of these there may be storms, which must not take the room of a SIGTERM: one that
+	// waits says all there is to say, and a broken pipe says nothing.
+	ends, pipes := make(chan os.Signal, 1), make(chan os.Signal, 1)
+	signal.Notify(ends, syscall.SIGCHLD)
+	signal.Notify(pipes, syscall.SIGPIPE)
 	out, done := make(chan syscall.Signal), make(chan struct{})
 	go relay(raw, out, done)
+	go relay(ends, out, done)
 	return out, func() {
-		signal.Stop(raw)
+		for _, c := range []chan os.Signal{raw, ends, pipes} {
+			signal.Stop(c)
+		}
 		close(done)
 	}
 }
 
-// relay passes signals on, without SIGPIPE, until done.
+// relay passes signals on in their order until done. It takes them at any time: the
+// runtime drops what finds no room.
 func relay(raw <-chan os.Signal, out chan<- syscall.Signal, done <-chan struct{}) {
+	var waiting []syscall.Signal
 	for {
+		var to chan<- syscall.Signal
+		var first syscall.Signal
+		if len(waiting) > 0 {
+			to, first = out, waiting[0]
+		}
 		select {
 		case s := <-raw:
-			sig, ok := s.(syscall.Signal)
-			if !ok || sig == syscall.SIGPIPE {
-				continue
+			if sig, ok := s.(syscall.Signal); ok && sig != syscall.SIGPIPE {
+				waiting = enqueue(waiting, sig)
 			}
-			select {
-			case out <- sig:
-			case <-done:
-				return
-			}
+		case to <- first:
+			waiting = waiting[1:]
 		case <-done:
 			return
 		}
 	}
+}
+
+// enqueue adds a signal as the kernel does to those that are pending: one that waits
+// already is not added, and SIGCONT takes back a stop that nobody has acted on.
+func enqueue(waiting []syscall.Signal, sig syscall.Signal) []syscall.Signal {
+	if sig == syscall.SIGCONT {
+		waiting = slices.DeleteFunc(waiting, func(w syscall.Signal) bool { return w == syscall.SIGTSTP })
+	}
+	if slices.Contains(waiting, sig) {
+		return waiting
+	}
+	return append(waiting, sig)
 }

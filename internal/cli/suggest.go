@@ -22,9 +22,9 @@ func flagHint(name string, table []flagSpec) string {
 		return "it belongs behind " + strings.Join(owners, " or ")
 	}
 	if meant := nearest(bare, table); meant != "" {
-		return "did you mean --" + meant + "? Flags of COMMAND come after it"
+		return "did you mean --" + meant + "? COMMAND's own flags stand behind COMMAND"
 	}
-	return "see lenslaunch help; flags of COMMAND come after it"
+	return "see lenslaunch help; COMMAND's own flags stand behind COMMAND"
 }
 
 // areSwitches reports whether a word is several switches written as one, such as

@@ -182,6 +182,9 @@ func attributes(entries []setting, owned func(string) bool) ([]attribute.KeyValu
 			return nil, err
 		}
 		key = semconv.TrimSpace(key)
+		if strings.ContainsFunc(key, unicode.IsControl) {
+			return nil, v.wrong("write KEY=VALUE", "has a key that is no text")
+		}
 		kv := attribute.String(key, value)
 		if _, faults := carrier.Format([]attribute.KeyValue{kv}); len(faults) > 0 {
 			return nil, v.wrong("write KEY=VALUE", "is nothing that a carrier can hold: "+faults[0].Reason)
