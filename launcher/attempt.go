@@ -1,10 +1,6 @@
 package launcher
 
 import (
-	"fmt"
-	"strconv"
-	"strings"
-
 	"lenslaunch/detect"
 	"lenslaunch/internal/ledger"
 	"lenslaunch/semconv"
@@ -32,30 +28,13 @@ func (p *Plan) counts() ledger.Inputs {
 	in := ledger.Inputs{
 		Scheduler: integer(p.Env["SLURM_RESTART_COUNT"]),
 		Declared:  integer(p.Env["LENSLAUNCH_RESTART_COUNT"]),
-		Slurm:     p.Env["SLURM_JOB_ID"] != "",
-		Execution: p.execution(),
+		Execution: detect.Execution(p.Env),
 	}
+	in.Slurm = in.Execution != ""
 	if v, ok := semconv.Get(p.base, semconv.SlurmRestartCount); ok {
 		in.Carrier = integer(v.AsString())
 	}
 	return in
-}
-
-// execution names the scheduler execution in which attempts are counted: a requeue
-// and a step each begin a new one. Outside Slurm all invocations of a run are one.
-func (p *Plan) execution() string {
-	if p.Env["SLURM_JOB_ID"] == "" {
-		return ""
-	}
-	restarts := int64(0)
-	if n := integer(p.Env["SLURM_RESTART_COUNT"]); n != nil {
-		restarts = *n
-	}
-	key := fmt.Sprintf("sr%d", restarts)
-	if p.World.InStep {
-		key += "/st" + strings.TrimSpace(p.Env["SLURM_STEP_ID"])
-	}
-	return key
 }
 
 // integer reads a whole number by the one rule of the conventions; nil if the text
@@ -97,6 +76,3 @@ func (p *Plan) count(h ledger.History) (ledger.Attempt, error) {
 	}
 	return ledger.Next(h, p.counts())
 }
-
-// name is a text such as "attempt 3".
-func (a Attempt) name() string { return "attempt " + strconv.Itoa(a.Number) }

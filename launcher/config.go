@@ -34,9 +34,17 @@ type Config struct {
 
 	Policy  Policy
 	Stop    Ladder        // when told to end
+	StopMax time.Duration // --stop-timeout-max
 	Restop  time.Duration // bound of the ladder when survivors of a failure are stopped
 	Grace   time.Duration // --failure-grace
 	Forward []syscall.Signal
+
+	Placement  Placement
+	Hang       Hang
+	StopMaxSet bool          // --stop-timeout-max was given: ranks may ask for more time
+	GPURelease time.Duration // --gpu-release-timeout
+	Guard      bool          // --guard: a process that ends the ranks if the launcher is killed
+	Groups     bool          // use control groups where they can be made
 
 	Output Output
 }
@@ -71,6 +79,6 @@ func (c Config) rules(w ranks.World) rules {
 	return rules{
 		ranks: w.LocalSize, firstRank: w.Rank(0), policy: c.Policy,
 		told: c.Stop, failed: c.Stop.Within(c.Restop), grace: c.Grace,
-		forward: c.Forward, killPatience: killPatience,
+		forward: c.Forward, stopMax: c.StopMax, killPatience: killPatience, foreground: -1,
 	}
 }

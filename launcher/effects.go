@@ -2,14 +2,15 @@ package launcher
 
 import (
 	"context"
-	"math/rand/v2"
 	"os"
 	"sync"
 	"syscall"
 	"time"
 
+	"lenslaunch/internal/guard"
 	"lenslaunch/internal/ledger"
 	"lenslaunch/internal/logmux"
+	"lenslaunch/internal/oom"
 	"lenslaunch/internal/port"
 	"lenslaunch/internal/proc"
 )
@@ -26,11 +27,17 @@ type effects struct {
 	spawner *proc.Spawner
 	running sync.WaitGroup // goroutines that may still answer
 
-	current *running         // the attempt that is prepared or runs, nil between
-	began   []ledger.Attempt // of this invocation, where the run keeps no ledger
-	timers  map[timerKind]*time.Timer
-	ctx     context.Context
-	cancel  context.CancelFunc
+	forest    *forest
+	front     front
+	guard     *guard.Client    // nil: none
+	guardGone chan struct{}    // closed when it has ended
+	guards    int              // how many were started
+	gpus      *gpuMemory       // nil: restarts wait for no GPU
+	current   *running         // the attempt that is prepared or runs, nil between
+	began     []ledger.Attempt // of this invocation, where the run keeps no ledger
+	timers    map[timerKind]*time.Timer
+	ctx       context.Context
+	cancel    context.CancelFunc
 }
 
 // running is what the machine holds for one attempt.
@@ -45,6 +52,13 @@ type running struct {
 	tails    []*logmux.Tail // stderr by local rank, nil: not seen by us
 	abort    chan struct{}  // closed: start no further rank
 	aborted  bool
+	trees    *grown          // nil: nothing was started
+	memory   *oom.Watcher    // tells kills for memory
+	monitor  *monitor        // nil: nobody watches the progress of ranks
+	sockets  string          // directory of notification sockets, empty: none
+	resting  map[int]bool    // local ranks whose tree outlives its leader
+	over     context.Context // done when the attempt is
+	finish   context.CancelFunc
 }
 
 // Console is where the run's output goes, and where its input comes from.
@@ -55,23 +69,45 @@ type Console struct {
 	ErrFile  *os.File // gets them itself; nil: it gets pipes
 }
 
+// files are the descriptors that may be a terminal.
+func (c Console) files() []*os.File { return []*os.File{c.In, c.OutFile, c.ErrFile} }
+
 // note keeps the children, which step knows only by number, and tells the identity
 // of an attempt, which step does not know at all.
 func (e *effects) note(in input) {
 	switch in := in.(type) {
 	case inPrepared:
 		if in.err == nil {
+			e.tellGuard(e.current)
 			e.publish(AttemptBegan{At: in.at, Attempt: e.current.attempt, Warnings: e.current.warnings})
 		}
 	case inStarted:
 		e.current.children[in.local] = in.child
+		if e.guard != nil {
+			_ = e.guard.Leader(in.child.ID)
+		}
+		if e.front.suspended {
+			e.halt(in.child)
+		}
 		e.await(in)
+	case inSpawned:
+		// Not before: what is started while the terminal is given away inherits that.
+		e.front.give(e.frontChild())
+		e.watchFront()
+	case inExited:
+		if in.local == e.front.local {
+			e.front.over(in.exit)
+		}
+		if e.current.monitor != nil {
+			e.current.monitor.tell(news{local: in.local, ended: true})
+		}
 	}
 }
 
 // await starts the one waiter of a child. It begins here, after the child is
 // registered, so that no end can be reported before its start.
 func (e *effects) await(s inStarted) {
+	memory := e.current.memory
 	// Not counted in running: a process that SIGKILL cannot end is not waited for.
 	go func() {
 		exit, err := s.child.Wait()
@@ -79,7 +115,13 @@ func (e *effects) await(s inStarted) {
 			// The kernel refuses to say how it ended: that is an end all the same.
 			exit = proc.Exit{Code: ExitInternal}
 		}
-		e.answer(inExited{at: time.Now(), attempt: s.attempt, local: s.local, exit: exit})
+		in := inExited{at: time.Now(), attempt: s.attempt, local: s.local, exit: exit}
+		if exit.Signal == killSignal {
+			if kill, ok := memory.Explain(); ok {
+				in.oom = kill.String()
+			}
+		}
+		e.answer(in)
 	}()
 }
 
@@ -109,6 +151,20 @@ func (e *effects) act(a action) {
 		e.reap(a.local)
 	case doKill:
 		e.kill(a.local)
+	case doSignalRest:
+		e.signalRest(a.local, a.signal)
+	case doDump:
+		e.dump(a.local)
+	case doAdopt:
+		e.spawner.ReapOrphans()
+		e.watchFront()
+		e.checkRests()
+	case doSuspend:
+		e.suspend(a.group)
+	case doResume:
+		e.resume()
+	case doGuard:
+		e.startGuard()
 	case doTimer:
 		e.timer(a)
 	case doSweep:
@@ -174,6 +230,9 @@ func (e *effects) kill(local int) {
 	if c == nil {
 		return
 	}
+	if e.current.trees != nil {
+		e.current.trees.kill(local)
+	}
 	_ = c.SignalGroup(syscall.SIGKILL)
 	if c.Ended() {
 		c.Reap()
@@ -186,50 +245,4 @@ func (e *effects) abortSpawn() {
 		e.current.aborted = true
 		close(e.current.abort)
 	}
-}
-
-// drainTime bounds how long output is awaited after the last rank has gone.
-const drainTime = 30 * time.Second
-
-// sweep ends what the attempt left behind, then drains its output.
-func (e *effects) sweep(number int) {
-	run := e.current
-	if run == nil {
-		e.background(func() { e.answer(inSwept{at: time.Now(), attempt: number}) })
-		return
-	}
-	for local := range run.children {
-		e.kill(local)
-	}
-	e.background(func() {
-		run.mux.Drain(drainTime)
-		e.answer(inSwept{at: time.Now(), attempt: number, random: rand.Float64()})
-	})
-}
-
-// close ends what is still held. Every goroutine has ended when it returns.
-func (e *effects) close() {
-	close(e.done)
-	e.cancel()
-	for _, t := range e.timers {
-		t.Stop()
-	}
-	e.release()
-	e.running.Wait()
-	e.spawner.Close()
-}
-
-// release gives back what the attempt holds.
-func (e *effects) release() {
-	if e.current == nil {
-		return
-	}
-	if e.current.port != nil {
-		e.current.port.Close()
-	}
-	if e.current.attempt.ErrorDir != "" {
-		// What cannot be removed lies in the temp directory, named and private.
-		_ = os.RemoveAll(e.current.attempt.ErrorDir)
-	}
-	e.current = nil
 }

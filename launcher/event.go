@@ -24,12 +24,21 @@ const (
 	OutcomeStopped Outcome = "stopped" // a signal to the launcher ended it
 )
 
+// Left is a process of an attempt that outlived SIGKILL.
+type Left struct {
+	Pid     int
+	Command string
+	Why     string // "uninterruptible sleep in nfs_wait", "not permitted"
+}
+
 // Reason is why a worker ended (the telemetry specification, `lenslaunch.worker`).
 type Reason string
 
 const (
 	ReasonExit    Reason = "exit"    // by itself, with a code
 	ReasonSignal  Reason = "signal"  // by a signal that we did not send
+	ReasonOOM     Reason = "oom"     // by the kernel, for want of memory
+	ReasonHang    Reason = "hang"    // it showed no progress, and was stopped
 	ReasonStopped Reason = "stopped" // because we asked or killed it
 )
 
@@ -105,15 +114,25 @@ type (
 		Pids   []int
 	}
 
+	// GuardGone: the guard process has ended before the launcher. Last: no other
+	// will be started.
+	GuardGone struct {
+		At    time.Time
+		Cause string
+		Last  bool
+	}
+
 	// AttemptEnded: nothing of the attempt is left.
 	AttemptEnded struct {
-		At      time.Time
-		Outcome Outcome
-		Faults  []Fault // in order; the first decides; empty unless failed
-		Stopped []int   // ranks (global) that we stopped
-		Told    *Told
-		Began   time.Time // when its first rank started, zero if none did
-		Next    Decision  // what follows a failure
+		At           time.Time
+		Outcome      Outcome
+		Faults       []Fault // the first decides, the others follow in time; empty unless failed
+		Simultaneous int     // so many of them came at the same time
+		Stopped      []int   // ranks (global) that we stopped
+		Told         *Told
+		Left         []Left    // processes that could not be ended
+		Began        time.Time // when its first rank started, zero if none did
+		Next         Decision  // what follows a failure
 
 		// Filled in by the machine:
 		Attempt       Attempt
@@ -141,5 +160,6 @@ func (SignalTaken) isEvent()      {}
 func (StopBegan) isEvent()        {}
 func (StopEscalated) isEvent()    {}
 func (WorkersStuck) isEvent()     {}
+func (GuardGone) isEvent()        {}
 func (AttemptEnded) isEvent()     {}
 func (RunEnded) isEvent()         {}

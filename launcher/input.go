@@ -51,6 +51,16 @@ type (
 		attempt int
 		local   int
 		exit    proc.Exit
+		oom     string // how the kernel killed it for memory, empty: it did not
+	}
+
+	// inStopped: the rank that reads the terminal was stopped, by Ctrl-Z or because it
+	// did not have the foreground.
+	inStopped struct {
+		at      time.Time
+		attempt int
+		local   int
+		signal  syscall.Signal
 	}
 
 	// inTimer: a timer of the attempt ran out.
@@ -66,11 +76,51 @@ type (
 		signal syscall.Signal
 	}
 
+	// inRestGone: nothing is left of the tree of a rank whose leader had died of the
+	// stop signal.
+	inRestGone struct {
+		at      time.Time
+		attempt int
+		local   int
+	}
+
+	// inHang: a running rank has shown no progress for so long.
+	inHang struct {
+		at      time.Time
+		attempt int
+		local   int
+		silent  time.Duration
+	}
+
+	// inDumped: the hook of a hung rank has finished.
+	inDumped struct {
+		at      time.Time
+		attempt int
+	}
+
+	// inMoreTime: a rank that is stopping asks for more time from now on.
+	inMoreTime struct {
+		at      time.Time
+		attempt int
+		local   int
+		extra   time.Duration
+	}
+
+	// inGuardGone: the guard process has ended; last: no other will be started.
+	inGuardGone struct {
+		at    time.Time
+		cause string
+		last  bool
+	}
+
 	// inSwept: nothing of the attempt is left, or all that is left cannot be ended.
 	inSwept struct {
 		at      time.Time
 		attempt int
 		random  float64 // in [0, 1), for the restart delay
+		left    []Left  // what could not be ended
+
+		reported map[int]time.Time // when ranks wrote their error files, by local rank
 	}
 )
 
@@ -80,8 +130,14 @@ func (inStarted) isInput()    {}
 func (inNotStarted) isInput() {}
 func (inSpawned) isInput()    {}
 func (inExited) isInput()     {}
+func (inStopped) isInput()    {}
 func (inTimer) isInput()      {}
 func (inSignal) isInput()     {}
+func (inRestGone) isInput()   {}
+func (inHang) isInput()       {}
+func (inDumped) isInput()     {}
+func (inMoreTime) isInput()   {}
+func (inGuardGone) isInput()  {}
 func (inSwept) isInput()      {}
 
 // timerKind names the timers of an attempt; at most one of each runs.
@@ -114,6 +170,27 @@ type (
 		wake   bool // continue it: a stopped process acts on no signal but KILL
 	}
 
+	// doSignalRest sends a signal to what is left of a rank's tree after its leader,
+	// and answers with inRestGone when nothing is left any more.
+	doSignalRest struct {
+		local  int
+		signal syscall.Signal
+	}
+
+	// doDump runs the hook of a hung rank and answers with inDumped.
+	doDump struct{ local int }
+
+	// doAdopt reaps orphans that became ours.
+	doAdopt struct{}
+
+	// doSuspend stops the ranks and then the launcher itself (Ctrl-Z); doResume
+	// continues the ranks when the launcher was continued.
+	doSuspend struct{ group bool } // with the launcher's group: nobody else has told it
+	doResume  struct{}
+
+	// doGuard starts another guard.
+	doGuard struct{}
+
 	// doReap collects the status of a rank that ended by itself, and leaves what it
 	// started alone until the attempt ends.
 	doReap struct{ local int }
@@ -140,6 +217,12 @@ func (doPrepare) isAction()    {}
 func (doSpawn) isAction()      {}
 func (doAbortSpawn) isAction() {}
 func (doSignal) isAction()     {}
+func (doSignalRest) isAction() {}
+func (doDump) isAction()       {}
+func (doAdopt) isAction()      {}
+func (doSuspend) isAction()    {}
+func (doResume) isAction()     {}
+func (doGuard) isAction()      {}
 func (doReap) isAction()       {}
 func (doKill) isAction()       {}
 func (doTimer) isAction()      {}

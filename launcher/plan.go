@@ -3,6 +3,7 @@ package launcher
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"lenslaunch/carrier"
 	"lenslaunch/detect"
 	"lenslaunch/internal/ledger"
+	"lenslaunch/internal/placement"
 	"lenslaunch/ranks"
 )
 
@@ -31,12 +33,16 @@ type Plan struct {
 	Why      []string // one line per decision
 	Warnings []string // what the user should know but nothing stops for
 
-	base    []attribute.KeyValue   // the carrier that the launcher was started with
-	found   []attribute.KeyValue   // what detection found: defaults of every carrier
-	gpu     [][]attribute.KeyValue // nv.gpu.* by local rank
-	program string                 // resolved COMMAND
-	cpus    int
-	uid     int
+	base     []attribute.KeyValue   // the carrier that the launcher was started with
+	found    []attribute.KeyValue   // what detection found: defaults of every carrier
+	gpu      [][]attribute.KeyValue // nv.gpu.* by local rank
+	gpus     detect.GPUSet
+	host     detect.Host
+	program  string // resolved COMMAND
+	cpus     int
+	bindings []placement.Binding // by local rank
+	visible  []map[string]string // variables that narrow the GPUs, by local rank
+	uid      int
 }
 
 // Facts are what a plan needs to know of the machine.
@@ -45,12 +51,21 @@ type Facts struct {
 	GPUs detect.GPUSet
 	CPUs int // usable by this process
 	UID  int // owner of the default ledger directory
+
+	Root fs.FS // root of the file system, for sysfs; nil: the real one
+}
+
+func (f Facts) root() fs.FS {
+	if f.Root == nil {
+		return os.DirFS("/")
+	}
+	return f.Root
 }
 
 // NewPlan decides everything. It starts nothing and writes nothing. The error is a
 // *Failure.
 func NewPlan(_ context.Context, c Config, w ranks.World, facts Facts) (*Plan, error) {
-	p := &Plan{Config: c, World: w, Why: w.Why, cpus: facts.CPUs}
+	p := &Plan{Config: c, World: w, Why: w.Why, cpus: facts.CPUs, gpus: facts.GPUs, host: facts.Host}
 	p.base = carrier.Parse(c.Env[carrier.Variable])
 	p.RunID, p.RunIDFrom = detect.RunID(c.Env, p.base, c.RunID)
 	p.Why = append(p.Why, fmt.Sprintf("run id %s from %s", p.RunID, p.RunIDFrom))
@@ -59,9 +74,10 @@ func NewPlan(_ context.Context, c Config, w ranks.World, facts Facts) (*Plan, er
 	for _, r := range w.LocalRanks() {
 		p.gpu = append(p.gpu, facts.GPUs.Rank(c.Env, r.Local))
 	}
-	if _, set := c.Env["OMP_NUM_THREADS"]; !set {
-		p.Why = append(p.Why, ompWhy(p.cpus, w.LocalSize))
+	if err := p.locate(facts.root(), facts.GPUs); err != nil {
+		return nil, err
 	}
+	p.Why = append(p.Why, p.threadsWhy())
 	if err := p.checkWorkers(); err != nil {
 		return nil, err
 	}
@@ -115,6 +131,9 @@ func (p *Plan) checkWorkers() error {
 		if err != nil {
 			return err
 		}
+		if err := checkDir(w.Dir); err != nil {
+			return err
+		}
 		if local == 0 && len(p.Command) > 0 {
 			if p.program, err = p.resolve(w); err != nil {
 				return err
@@ -127,15 +146,23 @@ func (p *Plan) checkWorkers() error {
 	return nil
 }
 
+// checkDir says why a worker cannot start in its directory.
+func checkDir(dir string) error {
+	if dir == "" {
+		return nil
+	}
+	info, err := os.Stat(dir)
+	switch {
+	case err != nil:
+		return usage(fmt.Sprintf("cannot use --chdir %q: %v", dir, cause(err)), "give a directory that exists")
+	case !info.IsDir():
+		return usage(fmt.Sprintf("cannot use --chdir %q: it is no directory", dir), "give a directory")
+	}
+	return nil
+}
+
 // resolve finds COMMAND with the PATH and directory that the workers will have.
 func (p *Plan) resolve(w Worker) (string, error) {
-	if w.Dir != "" {
-		if info, err := os.Stat(w.Dir); err != nil {
-			return "", usage(fmt.Sprintf("cannot use --chdir %q: %v", w.Dir, cause(err)), "give a directory that exists")
-		} else if !info.IsDir() {
-			return "", usage(fmt.Sprintf("cannot use --chdir %q: it is no directory", w.Dir), "give a directory")
-		}
-	}
 	path, failure := findCommand(p.Command[0], w.Dir, w.env(p.Env)["PATH"])
 	if failure != nil {
 		return "", failure

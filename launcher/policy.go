@@ -11,6 +11,7 @@ import (
 // specification, "Restart" and the flags' table).
 type Policy struct {
 	MaxRestarts int           // restarts of this invocation
+	Window      time.Duration // count only those of so long ago, 0: all of them
 	Delay       time.Duration // before the first restart in a row
 	DelayMax    time.Duration // bound of the doubled delays, and the life that ends a row
 	RestartOn   ExitSet       // empty: every failure that NoRestartOn does not name
@@ -21,6 +22,7 @@ type Policy struct {
 // Ended is what the policy needs to know of an attempt that failed.
 type Ended struct {
 	Cause  proc.Exit
+	At     time.Time     // its end
 	Uptime time.Duration // from the start of its first rank to the first failure
 }
 
@@ -35,7 +37,7 @@ type Decision struct {
 // invocation, oldest first and at least one, and of a random number in [0, 1).
 func (p Policy) decide(failed []Ended, random float64) Decision {
 	last := failed[len(failed)-1]
-	restarts := len(failed) - 1
+	restarts := p.restarts(failed)
 	switch {
 	case p.MaxRestarts == 0:
 		return Decision{Reason: "no restarts were asked for (--max-restarts 0)"}
@@ -46,13 +48,25 @@ func (p Policy) decide(failed []Ended, random float64) Decision {
 	case p.startupFailures(failed) >= 2:
 		return Decision{Reason: fmt.Sprintf("two attempts in a row failed before --min-uptime %v", p.MinUptime)}
 	case restarts >= p.MaxRestarts:
-		return Decision{Reason: fmt.Sprintf("all %d restarts are used up", p.MaxRestarts)}
+		return Decision{Reason: p.usedUp()}
 	}
 	return Decision{
 		Restart: true,
 		Delay:   p.delay(p.row(failed), random),
 		Reason:  fmt.Sprintf("restart %d of %d", restarts+1, p.MaxRestarts),
 	}
+}
+
+// restarts counts the restarts that there have been, within the window: a job that
+// fails once a day is no crash loop.
+func (p Policy) restarts(failed []Ended) int {
+	n, last := 0, failed[len(failed)-1].At
+	for _, f := range failed[:len(failed)-1] {
+		if p.Window == 0 || last.Sub(f.At) < p.Window {
+			n++
+		}
+	}
+	return n
 }
 
 // startupFailures counts the latest attempts in a row that failed too soon.
@@ -72,6 +86,13 @@ func (p Policy) row(failed []Ended) int {
 		n++
 	}
 	return n
+}
+
+func (p Policy) usedUp() string {
+	if p.Window > 0 {
+		return fmt.Sprintf("all %d restarts within --restart-window %v are used up", p.MaxRestarts, p.Window)
+	}
+	return fmt.Sprintf("all %d restarts are used up", p.MaxRestarts)
 }
 
 // delay is min(max, Delay * 2^(k-1)) times a uniform 0.5 to 1, so that many jobs

@@ -69,6 +69,27 @@ func TestPolicyDecides(t *testing.T) {
 	}
 }
 
+// A job that fails once a day is no crash loop (--restart-window).
+func TestRestartWindow(t *testing.T) {
+	p := Policy{MaxRestarts: 2, Window: time.Hour}
+	failed := func(minutes ...int) []Ended {
+		var out []Ended
+		for _, m := range minutes {
+			out = append(out, Ended{Cause: code(1), At: time.Unix(0, 0).Add(time.Duration(m) * time.Minute)})
+		}
+		return out
+	}
+	if d := p.decide(failed(0, 100, 200, 300, 400), 0); !d.Restart || d.Reason != "restart 1 of 2" {
+		t.Errorf("spread out: %+v", d)
+	}
+	if d := p.decide(failed(0, 300, 310, 320), 0); d.Restart || !strings.Contains(d.Reason, "--restart-window 1h0m0s") {
+		t.Errorf("three within the hour: %+v", d)
+	}
+	if d := p.decide(failed(0, 10, 69), 0); !d.Restart || d.Reason != "restart 2 of 2" {
+		t.Errorf("the first is out of the window: %+v", d)
+	}
+}
+
 func TestRestartDelay(t *testing.T) {
 	p := Policy{MaxRestarts: 100, Delay: time.Second, DelayMax: 10 * time.Second}
 	tests := []struct {

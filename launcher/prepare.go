@@ -9,6 +9,8 @@ import (
 
 	"lenslaunch/internal/ledger"
 	"lenslaunch/internal/logmux"
+	"lenslaunch/internal/notify"
+	"lenslaunch/internal/oom"
 	"lenslaunch/internal/port"
 	"lenslaunch/internal/proc"
 )
@@ -22,24 +24,39 @@ const (
 // prepare counts the next attempt in the ledger and reserves its port, beside the
 // loop, and answers with inPrepared.
 func (e *effects) prepare(number int) {
+	var last *port.Reservation
+	if e.current != nil {
+		last, e.current.port = e.current.port, nil
+	}
 	e.release()
 	n := e.plan.World.LocalSize
 	run := &running{
 		number: number, children: make([]*proc.Child, n), tails: make([]*logmux.Tail, n),
-		mux: &logmux.Mux{}, abort: make(chan struct{}),
+		mux: &logmux.Mux{}, abort: make(chan struct{}), resting: map[int]bool{},
+	}
+	run.over, run.finish = context.WithCancel(e.ctx)
+	if number == 1 {
+		// Before the first rank, and waited for by nobody.
+		e.startGuard()
+		e.gpus = newGPUMemory(e.ctx, e.plan, e.spawner.Aside)
 	}
 	// The loop's goroutine reads it only after the answer below has arrived.
 	e.current = run
 	e.background(func() {
-		failure := e.begin(run)
+		failure := e.begin(run, last)
 		e.answer(inPrepared{at: time.Now(), attempt: number, err: failure})
 	})
 }
 
 // begin fills in the attempt. The order matters: the ledger knows of the attempt
 // before its first worker can exist.
-func (e *effects) begin(run *running) *Failure {
-	if failure := e.reserve(run); failure != nil {
+func (e *effects) begin(run *running, last *port.Reservation) *Failure {
+	if run.number > 1 && e.gpus != nil {
+		if held := e.gpus.await(e.ctx, e.plan.GPURelease, e.spawner.Aside); held != "" {
+			run.warnings = append(run.warnings, held)
+		}
+	}
+	if failure := e.reserve(run, last); failure != nil {
 		return failure
 	}
 	port := run.attempt.MasterPort
@@ -53,6 +70,25 @@ func (e *effects) begin(run *running) *Failure {
 		run.warnings = append(run.warnings, fmt.Sprintf("cannot make a directory for the ranks' error files, so they have none: %v", err))
 	}
 	run.attempt.ErrorDir = dir
+	if run.trees, err = e.forest.plant(run.number, len(run.children), e.spawner.Strangers()); err != nil {
+		return &Failure{Code: ExitInternal, Problem: err.Error()}
+	}
+	run.memory = oom.Watch("/")
+	return e.observe(run)
+}
+
+// observe starts the attempt's monitor, where the run wants one.
+func (e *effects) observe(run *running) *Failure {
+	if !e.plan.watches() {
+		return nil
+	}
+	sockets, err := notify.Directory()
+	if err != nil {
+		run.warnings = append(run.warnings, fmt.Sprintf("ranks cannot report by sd_notify: %v", err))
+	}
+	run.sockets = sockets
+	run.monitor = newMonitor(e.plan.Config, run.number, run.attempt.ErrorDir, sockets, e.inputs)
+	e.background(run.monitor.run)
 	return nil
 }
 
@@ -79,8 +115,9 @@ func (e *effects) enter(run *running) *Failure {
 	ctx, cancel := context.WithTimeout(e.ctx, ledgerPatience)
 	defer cancel()
 	earlier := int64(0)
+	var dead []proc.ID
 	a, err := book.Begin(ctx, func(h ledger.History) (ledger.Attempt, error) {
-		earlier = h.Len()
+		earlier, dead = h.Len(), launchersKilled(h)
 		return next(h)
 	})
 	var broken *ledger.FileError
@@ -92,9 +129,13 @@ func (e *effects) enter(run *running) *Failure {
 	if err != nil {
 		return usage(err.Error(), "")
 	}
+	e.began = append(e.began, a) // should the ledger be lost before the next one
 	run.attempt = e.plan.number(a)
 	run.attempt.Continued = run.number == 1 && earlier > 0
 	run.book = book
+	if run.number == 1 {
+		run.warnings = append(run.warnings, e.forest.clear(e.ctx, dead)...)
+	}
 	return nil
 }
 
@@ -108,16 +149,17 @@ func (e *effects) history(h ledger.History) ledger.History {
 
 // reserve holds the port of rank 0's store while the attempt runs. Only the node of
 // rank 0 can; the others are told where it is.
-func (e *effects) reserve(run *running) *Failure {
+func (e *effects) reserve(run *running, last *port.Reservation) *Failure {
 	run.attempt.MasterPort = e.plan.MasterPort
 	if e.plan.World.NodeRank != 0 {
-		return nil
+		return nil // last is nil, too
 	}
 	var err error
 	if e.plan.MasterPort != 0 {
+		closePort(last)
 		run.port, err = port.ReserveFixed(e.plan.MasterPort, 1)
 	} else {
-		run.port, err = port.Reserve(e.plan.PortRange, neighbours)
+		run.port, err = reserveNew(e.plan.PortRange, last)
 	}
 	if err != nil {
 		var taken *port.InUseError
@@ -128,6 +170,24 @@ func (e *effects) reserve(run *running) *Failure {
 	}
 	run.attempt.MasterPort = run.port.Port()
 	return nil
+}
+
+// reserveNew reserves ports other than those of the last attempt, which it gives back
+// only then: a restart on the old one could meet its stale keys. A range that has no
+// other port gives the old one again.
+func reserveNew(r port.Range, last *port.Reservation) (*port.Reservation, error) {
+	next, err := port.Reserve(r, neighbours)
+	closePort(last)
+	if err != nil && last != nil {
+		return port.Reserve(r, neighbours)
+	}
+	return next, err
+}
+
+func closePort(r *port.Reservation) {
+	if r != nil {
+		r.Close()
+	}
 }
 
 // ended completes what step knows of the end of an attempt, and enters it in the

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -18,6 +19,9 @@ func (p *Plan) Report(e AttemptEnded) []string {
 	if text := consequences(e); text != "" {
 		lines = append(lines, "  consequences: "+text)
 	}
+	for _, l := range e.Left {
+		lines = append(lines, fmt.Sprintf("  left behind: pid %d (%s): %s", l.Pid, printable(l.Command), l.Why))
+	}
 	return append(lines, "  next: "+next(e, cause))
 }
 
@@ -25,8 +29,40 @@ func (p *Plan) headline(cause Fault, e AttemptEnded) string {
 	if cause.Cause != nil {
 		return fmt.Sprintf("rank %d could not be started: %v", cause.Rank, cause.Cause)
 	}
-	return fmt.Sprintf("rank %d failed: %v (local rank %d, pid %d, attempt %d, after %v)",
-		cause.Rank, cause.Exit, cause.Local, cause.Pid, e.Attempt.Number, round(cause.At.Sub(e.Began)))
+	return fmt.Sprintf("rank %d failed: %s (local rank %d, pid %d, attempt %d, after %v)",
+		cause.Rank, cause.what(), cause.Local, cause.Pid, e.Attempt.Number, round(cause.At.Sub(e.Began)))
+}
+
+// what says how a rank failed, and what that means where it is not plain.
+func (f Fault) what() string {
+	switch {
+	case f.Silent > 0:
+		return fmt.Sprintf("hang: no progress for %v; it was stopped, %v", round(f.Silent), f.Exit)
+	case f.OOM != "":
+		return fmt.Sprintf("%v: %s", f.Exit, f.OOM)
+	}
+	if meaning := meanings()[f.Exit.Signal]; meaning != "" {
+		return fmt.Sprintf("%v: %s", f.Exit, meaning)
+	}
+	return f.Exit.String()
+}
+
+// meanings are what a signal that we did not send usually says.
+func meanings() map[syscall.Signal]string {
+	return map[syscall.Signal]string{
+		syscall.SIGSEGV: "invalid memory access",
+		syscall.SIGBUS:  "invalid memory access, or a full /dev/shm or file system behind a mapping",
+		syscall.SIGABRT: "aborted itself, as after a failed assertion",
+		syscall.SIGILL:  "an instruction that this CPU does not have",
+		syscall.SIGFPE:  "arithmetic error",
+		syscall.SIGKILL: "killed by another process, or by the kernel",
+		syscall.SIGTERM: "asked to end by another process",
+		syscall.SIGINT:  "interrupted by another process",
+		syscall.SIGHUP:  "hung up by another process",
+		syscall.SIGPIPE: "wrote to a pipe that nobody reads",
+		syscall.SIGXCPU: "used up its CPU time limit",
+		syscall.SIGSYS:  "a system call that a filter forbids",
+	}
 }
 
 func (v Evidence) lines() []string {
@@ -52,16 +88,22 @@ func (v Evidence) lines() []string {
 
 // consequences says what happened to the others.
 func consequences(e AttemptEnded) string {
-	var parts []string
-	if len(e.Faults) > 1 {
-		var also []int
-		for _, f := range e.Faults[1:] {
-			also = append(also, f.Rank)
+	var same, after []int
+	for i, f := range e.Faults[1:] {
+		if i+1 < e.Simultaneous {
+			same = append(same, f.Rank)
+		} else {
+			after = append(after, f.Rank)
 		}
-		parts = append(parts, plural(also)+" failed after it")
 	}
-	if len(e.Stopped) > 0 {
-		parts = append(parts, plural(e.Stopped)+" stopped")
+	var parts []string
+	for _, part := range []struct {
+		ranks []int
+		what  string
+	}{{same, " failed at the same time, within 2 ms"}, {after, " failed after it"}, {e.Stopped, " stopped"}} {
+		if len(part.ranks) > 0 {
+			parts = append(parts, plural(part.ranks)+part.what)
+		}
 	}
 	return strings.Join(parts, "; ")
 }

@@ -22,7 +22,8 @@ func TestReport(t *testing.T) {
 			"stderr, consequences and a restart",
 			AttemptEnded{
 				Outcome: OutcomeFailed, Began: began, Stopped: []int{0, 1, 2, 5},
-				Faults:   []Fault{cause, {Rank: 4, Exit: code(1)}},
+				Faults: []Fault{cause, {Rank: 6, Exit: code(1)}, {Rank: 4, Exit: code(1)}}, Simultaneous: 2,
+				Left:     []Left{{Pid: 9, Command: "nfs\x07", Why: "uninterruptible sleep"}},
 				Next:     Decision{Restart: true, Delay: 730 * time.Millisecond, Reason: "restart 1 of 3"},
 				Evidence: Evidence{Stderr: []string{"Traceback", "\x1b[31mValueError\x1b[0m: x"}},
 			},
@@ -31,7 +32,8 @@ func TestReport(t *testing.T) {
 				"  its last lines of stderr:",
 				"    Traceback",
 				"    \uFFFD[31mValueError\uFFFD[0m: x",
-				"  consequences: rank 4 failed after it; ranks 0-2,5 stopped",
+				"  consequences: rank 6 failed at the same time, within 2 ms; rank 4 failed after it; ranks 0-2,5 stopped",
+				"  left behind: pid 9 (nfs\uFFFD): uninterruptible sleep",
 				"  next: restart 1 of 3 in 730ms",
 			},
 		},
@@ -43,7 +45,7 @@ func TestReport(t *testing.T) {
 				Evidence: Evidence{Message: "line 1\n  line 2\n", Stderr: []string{"noise"}},
 			},
 			[]string{
-				"rank 0 failed: SIGSEGV (local rank 0, pid 9, attempt 0, after 0s)",
+				"rank 0 failed: SIGSEGV: invalid memory access (local rank 0, pid 9, attempt 0, after 0s)",
 				"  the error it reported:",
 				"    line 1",
 				"      line 2",
@@ -81,6 +83,24 @@ func TestReport(t *testing.T) {
 				t.Errorf("report (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestWhatAFailureWas(t *testing.T) {
+	tests := []struct {
+		fault Fault
+		want  string
+	}{
+		{Fault{Exit: code(3)}, "exit code 3"},
+		{Fault{Exit: killed(syscall.SIGUSR1)}, "SIGUSR1"},
+		{Fault{Exit: killed(syscall.SIGKILL), OOM: "killed by the kernel for memory, cgroup limit 8 GiB, peak 8.0 GiB"},
+			"SIGKILL: killed by the kernel for memory, cgroup limit 8 GiB, peak 8.0 GiB"},
+		{Fault{Exit: killed(syscall.SIGTERM), Silent: 10 * time.Minute}, "hang: no progress for 10m0s; it was stopped, SIGTERM"},
+	}
+	for _, tt := range tests {
+		if got := tt.fault.what(); got != tt.want {
+			t.Errorf("what = %q, want %q", got, tt.want)
+		}
 	}
 }
 

@@ -16,16 +16,24 @@ func Run(p *Plan, console Console, signals <-chan syscall.Signal, subscribers ..
 	if err != nil {
 		return ExitInternal, err
 	}
+	forest, err := newForest(p.Groups, spawner)
+	if err != nil {
+		spawner.Close()
+		return ExitInternal, err
+	}
+	front := findFront(console, p.Output.Stdin)
+	rules := p.rules(p.World)
+	rules.foreground, rules.terminal = front.local, front.term != nil
 	ctx, cancel := context.WithCancel(context.Background())
 	inputs := make(chan input)
 	l := loop{
-		state:   state{rules: p.rules(p.World)},
+		state:   state{rules: rules},
 		inputs:  inputs,
 		signals: signals,
 		now:     time.Now,
 		machine: &effects{
 			plan: p, console: console, inputs: inputs, done: make(chan struct{}), tell: subscribers,
-			spawner: spawner, timers: map[timerKind]*time.Timer{}, ctx: ctx, cancel: cancel,
+			spawner: spawner, forest: forest, front: front, timers: map[timerKind]*time.Timer{}, ctx: ctx, cancel: cancel,
 		},
 	}
 	return l.run(), nil

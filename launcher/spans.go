@@ -31,10 +31,10 @@ type Tracing struct {
 	Truncate func(span trace.Span, reason string) bool
 }
 
-// Spans is a Subscriber that tells a run as spans. Work that was cut off is left
-// open, to be truncated when telemetry shuts down: run, attempt and workers of a run
-// that was told to end. A worker that was stopped because another failed is
-// truncated at once.
+// Spans is a Subscriber that tells a run as spans. Of work that was cut off, a worker's
+// span is truncated when the worker was reaped; attempt and run, if they were told to
+// end, are left open for the shutdown of telemetry to truncate (the telemetry
+// specification, "Truncated spans").
 func Spans(t Tracing, p *Plan) Subscriber {
 	s := &spanWriter{Tracing: t, plan: p, workers: map[int]trace.Span{}}
 	return s.event

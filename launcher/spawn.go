@@ -2,6 +2,7 @@ package launcher
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"slices"
@@ -10,6 +11,7 @@ import (
 
 	"lenslaunch/carrier"
 	"lenslaunch/internal/logmux"
+	"lenslaunch/internal/placement"
 	"lenslaunch/internal/proc"
 )
 
@@ -42,25 +44,68 @@ func (e *effects) start(run *running, local int) (*proc.Child, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Its directory may have gone since the plan: the kernel would say "no such file"
+	// and mean that, not COMMAND.
+	if err := checkDir(w.Dir); err != nil {
+		return nil, err
+	}
 	files, err := e.open(run, w)
 	if err != nil {
 		return nil, fmt.Errorf("cannot start rank %d: %w", w.Rank, err)
 	}
 	defer files.close()
+	watched, err := run.watch(w, files)
+	if err != nil {
+		return nil, fmt.Errorf("cannot start rank %d: %w", w.Rank, err)
+	}
 	var child *proc.Child
 	err = carrier.Publish(e.ctx, w.Carrier, func(scope *carrier.Scope) error {
 		cmd := &exec.Cmd{
 			Path: e.plan.program, Args: e.plan.Command, Dir: w.Dir, Env: w.environ(scope.Environ()),
 			Stdin: files.in, Stdout: files.out, Stderr: files.err,
 		}
-		child, err = e.spawner.Start(cmd)
+		if err := run.trees.enter(cmd, local); err != nil {
+			return err
+		}
+		e.front.detach(cmd, local)
+		child, err = e.spawner.StartBound(cmd, e.plan.bind(local))
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("cannot start rank %d: %w", w.Rank, err)
 	}
 	files.follow()
+	if watched != nil {
+		run.monitor.tell(news{local: local, at: time.Now(), begin: watched})
+	}
 	return child, nil
+}
+
+// bind puts the thread that starts a rank in the rank's place, from where it goes on.
+func (p *Plan) bind(local int) func() (func(), error) {
+	return func() (func(), error) {
+		restore, err := placement.Apply(p.bindings[local])
+		if err != nil {
+			return nil, err
+		}
+		// A thread that cannot be put back ends with the run; the next rank binds it
+		// anew, so nothing depends on it.
+		return func() { _ = restore() }, nil
+	}
+}
+
+// watch prepares a rank for the monitor, where there is one.
+func (run *running) watch(w Worker, files *stdio) (*watched, error) {
+	if run.monitor == nil {
+		return nil, nil
+	}
+	env, watched, err := run.monitor.prepare(w.Local, w.Rank)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(w.Set, env)
+	files.pulse = watched.pulse
+	return watched, nil
 }
 
 // environ is the worker's environment: the launcher's own, with the carrier
@@ -108,6 +153,7 @@ type stdio struct {
 	owned        []*os.File // closed here once the worker has its copies
 	read         []*os.File // our ends, closed here unless follow was called
 	follow       func()     // begins to read the pipes
+	pulse        *logmux.Pulse
 }
 
 // close ends what is still ours after the start, or the failed start.
@@ -145,8 +191,8 @@ func (e *effects) open(run *running, w Worker) (*stdio, error) {
 	s.follow = func() {
 		tail := &logmux.Tail{Lines: tailLines}
 		run.tails[w.Local] = tail
-		run.mux.Add(s.read[0], e.stream(w, e.console.Out, nil))
-		run.mux.Add(s.read[1], e.stream(w, e.console.Err, tail))
+		run.mux.Add(s.read[0], e.stream(w, e.console.Out, nil, s.pulse))
+		run.mux.Add(s.read[1], e.stream(w, e.console.Err, tail, s.pulse))
 		s.read = nil
 	}
 	return s, nil
@@ -167,13 +213,13 @@ const tailLines = 20
 
 // direct reports whether the only rank gets the launcher's own descriptors.
 func (e *effects) direct() bool {
-	return e.plan.World.LocalSize == 1 && e.plan.Output.Mode == OutputPlain && e.plan.Output.Shown(0, e.plan.World.Rank(0)) &&
+	return e.plan.World.LocalSize == 1 && e.plan.Output.Mode == OutputPlain && e.plan.Hang.Timeout == 0 && e.plan.Output.Shown(0, e.plan.World.Rank(0)) &&
 		e.console.OutFile != nil && e.console.ErrFile != nil
 }
 
 // stream says how a worker's lines reach the console.
-func (e *effects) stream(w Worker, to *logmux.Sink, tail *logmux.Tail) logmux.Stream {
-	s := logmux.Stream{Tail: tail}
+func (e *effects) stream(w Worker, to *logmux.Sink, tail *logmux.Tail, pulse *logmux.Pulse) logmux.Stream {
+	s := logmux.Stream{Tail: tail, Pulse: pulse}
 	if e.plan.Output.Shown(w.Local, w.Rank) {
 		s.To = to
 	}

@@ -31,7 +31,10 @@ type rules struct {
 	failed       Ladder        // when survivors are stopped because a rank failed
 	grace        time.Duration // before that
 	forward      []syscall.Signal
+	stopMax      time.Duration // how far a rank may extend its time to stop
 	killPatience time.Duration // how long after SIGKILL a process may still be there
+	terminal     bool          // there is one: a second Ctrl-C kills
+	foreground   int           // local rank that gets its foreground, -1: none
 }
 
 // state is everything that the loop remembers. step copies it; nothing else
@@ -46,12 +49,12 @@ type state struct {
 	ladder  Ladder    // the one that runs, in phaseStopping
 	rung    int       // its next rung
 	begin   time.Time // when it began
-	killed  bool      // SIGKILL was sent to what was left
 	faults  []Fault   // failures of this attempt, in order
 	told    *Told     // the signal that ended the run, nil
 	failed  []Ended   // failed attempts of this invocation
-	random  float64   // for the next restart delay
 	code    int       // in phaseDone
+
+	suspended time.Time // since when the job is stopped to be continued later, zero: it is not
 }
 
 // rank is what is known of one local rank in the current attempt.
@@ -63,7 +66,15 @@ type rank struct {
 	exit    proc.Exit
 	asked   syscall.Signal // the latest signal that we sent to stop it, 0: none
 	askedAt time.Time      // when the first one was sent
+	extra   time.Duration  // from the first stop signal: it asked for more time to stop, 0
+	rest    bool           // its leader has died of the stop signal, its tree lives
+	killed  bool           // SIGKILL was sent to its tree
+	hung    bool           // it showed no progress
+	oom     string         // how the kernel killed it for memory, empty: it did not
 }
+
+// busy reports whether something of the rank still has time to end by itself.
+func (r rank) busy() bool { return r.phase == rankRunning || r.rest }
 
 type rankPhase int
 
@@ -82,6 +93,9 @@ type Fault struct {
 	Exit  proc.Exit
 	At    time.Time
 	Cause error // why it could not be started, nil for a process that ended
+
+	OOM    string        // how the kernel killed it for memory, empty: it did not
+	Silent time.Duration // it hung: so long without progress, 0 otherwise
 }
 
 // Told is a signal that ends the run.
@@ -112,5 +126,16 @@ func (s state) alive() int {
 	return n
 }
 
+// busy is the number of ranks of which something still runs.
+func (s state) busy() int {
+	n := 0
+	for _, r := range s.ranks {
+		if r.busy() {
+			n++
+		}
+	}
+	return n
+}
+
 // over reports whether every rank of the attempt has ended or will never start.
-func (s state) over() bool { return s.spawned && s.alive() == 0 }
+func (s state) over() bool { return s.spawned && s.busy() == 0 }

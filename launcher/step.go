@@ -1,7 +1,7 @@
 package launcher
 
 import (
-	"slices"
+	"fmt"
 	"time"
 )
 
@@ -38,9 +38,34 @@ func step(s state, in input) (state, []action) {
 		if in.attempt == st.attempt {
 			st.timer(in)
 		}
+	case inRestGone:
+		if in.attempt == st.attempt {
+			st.restGone(in.local)
+		}
+	case inHang:
+		if in.attempt == st.attempt {
+			st.hang(in)
+		}
+	case inDumped:
+		if in.attempt == st.attempt && st.phase == phaseGrace {
+			st.stop(in.at, st.survivors())
+		}
+	case inMoreTime:
+		if in.attempt == st.attempt {
+			st.moreTime(in)
+		}
+	case inStopped:
+		if in.attempt == st.attempt {
+			st.frontStopped(in)
+		}
 	case inSwept:
 		if in.attempt == st.attempt {
 			st.swept(in)
+		}
+	case inGuardGone:
+		st.tell(GuardGone{At: in.at, Cause: in.cause, Last: in.last})
+		if !in.last {
+			st.do(doGuard{})
 		}
 	}
 	return st.state, st.actions
@@ -60,7 +85,7 @@ func (st *stepper) prepare(at time.Time) {
 	st.attempt++
 	st.phase = phasePreparing
 	st.ranks = make([]rank, st.rules.ranks)
-	st.spawned, st.killed, st.rung = false, false, 0
+	st.spawned, st.rung = false, 0
 	st.begun, st.faults = time.Time{}, nil
 	st.tell(AttemptPreparing{At: at, Number: st.attempt})
 	st.do(doPrepare{st.attempt})
@@ -93,13 +118,15 @@ func (st *stepper) started(in inStarted) {
 		st.begun = in.at
 	}
 	st.tell(WorkerStarted{At: in.at, Local: in.local, Rank: st.firstRank + in.local, Pid: in.pid})
-	if st.phase == phaseStopping {
-		if st.killed {
-			st.kill(in.at, in.local)
-			return
-		}
-		st.ask(in.at, in.local, st.ladder.Rungs[st.rung-1].Signal)
+	if st.phase != phaseStopping {
+		return
 	}
+	if in.at.Sub(st.begin) >= st.ladder.Kill {
+		st.kill(in.at, in.local)
+		return
+	}
+	st.ask(in.at, in.local, st.ladder.Rungs[st.rung-1].Signal)
+	st.nextRung(in.at)
 }
 
 // notStarted is a failure that no restart can mend by itself: the exec or fork
@@ -136,22 +163,29 @@ func (st *stepper) exited(in inExited) {
 	if r.phase != rankRunning {
 		return
 	}
-	r.phase, r.ended, r.exit = rankEnded, in.at, in.exit
-	reason := reasonOf(*r)
-	failed := reason != ReasonStopped && !in.exit.OK()
+	r.phase, r.ended, r.exit, r.oom = rankEnded, in.at, in.exit, in.oom
+	reason := st.reasonOf(*r)
+	failed := reason != ReasonStopped && reason != ReasonHang && !in.exit.OK() && !st.interrupted(in)
+	if reason == ReasonHang {
+		st.settleHang(in.local, in.exit)
+	}
 	global := st.firstRank + in.local
 	if failed {
 		// Told before the end of the worker, so that whoever tells of the end knows
 		// that it was a failure.
-		st.faulted(Fault{Local: in.local, Rank: global, Pid: r.pid, Exit: in.exit, At: in.at})
+		st.faulted(Fault{Local: in.local, Rank: global, Pid: r.pid, Exit: in.exit, At: in.at, OOM: in.oom})
 	}
 	st.tell(WorkerEnded{
 		At: in.at, Local: in.local, Rank: global, Pid: r.pid, Exit: in.exit, Reason: reason, Uptime: in.at.Sub(r.started),
 	})
-	if reason == ReasonStopped {
-		// It had its time; what it left behind must not outlive it.
-		st.do(doKill{in.local})
-	} else {
+	switch {
+	case r.asked != 0:
+		st.stopped(in.at, in.local)
+	case st.interrupted(in):
+		// Ctrl-C went to the rank that has the terminal: the job was stopped by it.
+		st.do(doReap{in.local})
+		st.toldToEnd(inSignal{at: in.at, signal: in.exit.Signal})
+	default:
 		st.do(doReap{in.local})
 	}
 	if failed {
@@ -178,7 +212,7 @@ func (st *stepper) react(at time.Time) {
 		st.do(doTimer{st.attempt, timerGrace, st.grace})
 		return
 	}
-	st.stop(at, st.rules.failed)
+	st.stop(at, st.survivors())
 }
 
 // endIfOver begins the sweep once no rank runs and none will start.
@@ -200,8 +234,8 @@ func (st *stepper) sweep() {
 func (st *stepper) timer(in inTimer) {
 	switch {
 	case in.kind == timerGrace && st.phase == phaseGrace:
-		st.stop(in.at, st.rules.failed)
-	case in.kind == timerLadder && st.phase == phaseStopping:
+		st.stop(in.at, st.survivors())
+	case in.kind == timerLadder && st.phase == phaseStopping && st.suspended.IsZero():
 		st.climb(in.at)
 	case in.kind == timerPatient && st.phase == phaseStopping:
 		st.giveUp(in.at)
@@ -215,7 +249,8 @@ func (st *stepper) swept(in inSwept) {
 	if st.phase != phaseSweeping {
 		return
 	}
-	ended := AttemptEnded{At: in.at, Faults: slices.Clone(st.faults), Stopped: st.stoppedRanks(), Told: st.told, Began: st.begun}
+	faults, same := order(st.faults, func(local int) time.Time { return in.reported[local] })
+	ended := AttemptEnded{At: in.at, Faults: faults, Simultaneous: same, Stopped: st.stoppedRanks(), Told: st.told, Began: st.begun, Left: in.left}
 	switch {
 	case len(st.faults) == 0 && st.told == nil:
 		ended.Outcome = OutcomeSuccess
@@ -234,14 +269,18 @@ func (st *stepper) swept(in inSwept) {
 // ends the run with its own code if a restart would have followed, because then it
 // was the signal that ended the run.
 func (st *stepper) failedAttempt(ended AttemptEnded, in inSwept) {
-	cause := st.faults[0]
+	cause := ended.Faults[0]
 	uptime := time.Duration(0)
 	if !st.begun.IsZero() {
 		uptime = cause.At.Sub(st.begun)
 	}
-	st.failed = append(st.failed, Ended{Cause: cause.Exit, Uptime: uptime})
+	st.failed = append(st.failed, Ended{Cause: cause.Exit, Uptime: uptime, At: in.at})
 	ended.Outcome = OutcomeFailed
 	ended.Next = st.policy.decide(st.failed, in.random)
+	if ended.Next.Restart && len(in.left) > 0 {
+		// Two attempts at once would fight for GPUs and memory.
+		ended.Next = Decision{Reason: fmt.Sprintf("%d processes of this attempt could not be ended", len(in.left))}
+	}
 	if ended.Next.Restart && st.told != nil {
 		ended.Outcome = OutcomeStopped
 		ended.Next = Decision{Reason: "told to end"}

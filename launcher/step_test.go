@@ -34,7 +34,10 @@ func newScript(t *testing.T, r rules) *script {
 	if r.failed.Rungs == nil {
 		r.failed = r.told.Within(15 * time.Second)
 	}
-	r.killPatience = 5 * time.Second
+	r.killPatience, r.stopMax = 5*time.Second, 10*time.Minute
+	if !r.terminal && r.foreground == 0 {
+		r.foreground = -1
+	}
 	s := &script{t: t, state: state{rules: r}, epoch: time.Unix(1_800_000_000, 0)}
 	s.in(inBegin{at: s.at()})
 	return s
@@ -71,6 +74,18 @@ func (s *script) note(a action) {
 		s.say("%s>%d", strings.TrimPrefix(proc.SignalName(a.signal), "SIG"), a.local)
 	case doReap:
 		s.say("reap %d", a.local)
+	case doSignalRest:
+		s.say("rest %s>%d", strings.TrimPrefix(proc.SignalName(a.signal), "SIG"), a.local)
+	case doDump:
+		s.say("dump %d", a.local)
+	case doAdopt:
+		s.say("adopt")
+	case doSuspend:
+		s.say("%s", suspendWord(a))
+	case doResume:
+		s.say("resume")
+	case doGuard:
+		s.say("guard")
 	case doKill:
 		s.say("kill %d", a.local)
 	case doTimer:
@@ -119,6 +134,14 @@ func (s *script) exit(local int, e proc.Exit) *script {
 	return s.in(inExited{at: s.at(), attempt: s.state.attempt, local: local, exit: e})
 }
 
+func (s *script) restGone(local int) *script {
+	return s.in(inRestGone{at: s.at(), attempt: s.state.attempt, local: local})
+}
+
+func (s *script) moreTime(local int, d time.Duration) *script {
+	return s.in(inMoreTime{at: s.at(), attempt: s.state.attempt, local: local, extra: d})
+}
+
 func (s *script) signal(sig syscall.Signal) *script { return s.in(inSignal{at: s.at(), signal: sig}) }
 
 func (s *script) timer(k timerKind) *script {
@@ -157,8 +180,9 @@ func TestFirstFailureDecides(t *testing.T) {
 	s.after(time.Second).exit(1, code(3))
 	s.expect("reap 1", "abort-spawn", "TERM>0", "TERM>2", "timer ladder 15s")
 	// Rank 6 handles SIGTERM and exits with a code of its own: a consequence.
-	s.after(time.Millisecond).exit(0, code(7)).expect("kill 0")
-	s.after(time.Millisecond).exit(2, killed(syscall.SIGTERM)).expect("kill 2", "sweep")
+	s.after(5*time.Millisecond).exit(0, code(7)).expect("kill 0")
+	s.after(time.Millisecond).exit(2, killed(syscall.SIGTERM)).expect("rest TERM>2")
+	s.restGone(2).expect("kill 2", "sweep")
 	s.swept().expect("exit 3")
 	e := s.ended[0]
 	if e.Faults[0].Rank != 7 || len(e.Faults) != 1 || e.Outcome != OutcomeFailed {
@@ -175,9 +199,9 @@ func TestFailureKnownLaterIsAFailure(t *testing.T) {
 	s := newScript(t, rules{ranks: 2}).launch().after(time.Second).silent()
 	died := s.at()
 	s.after(time.Millisecond).exit(0, code(1)).silent()
-	s.in(inExited{at: died, attempt: 1, local: 1, exit: killed(syscall.SIGSEGV)}).expect("reap 1", "sweep")
-	s.swept().expect("exit 1")
-	if diff := cmp.Diff([]int{0, 1}, s.ranksOf(s.ended[0].Faults)); diff != "" {
+	s.in(inExited{at: died, attempt: 1, local: 1, exit: killed(syscall.SIGSEGV)}).expect("kill 1", "sweep")
+	s.swept().expect("exit 139")
+	if diff := cmp.Diff([]int{1, 0}, s.ranksOf(s.ended[0].Faults)); diff != "" {
 		t.Errorf("failed ranks:\n%s", diff)
 	}
 }
@@ -189,7 +213,7 @@ func TestSignalledWorkerGives128PlusSignal(t *testing.T) {
 
 func TestRestartAfterFailure(t *testing.T) {
 	s := newScript(t, rules{ranks: 2, policy: restarts(2)}).launch().silent()
-	s.exit(0, code(1)).exit(1, killed(syscall.SIGTERM)).silent()
+	s.exit(0, code(1)).exit(1, killed(syscall.SIGTERM)).restGone(1).silent()
 	s.swept().expect("timer restart 750ms")
 	if !s.ended[0].Next.Restart {
 		t.Error("the event does not announce the restart")
@@ -302,9 +326,16 @@ func TestForwardedSignalLeavesTheJobRunning(t *testing.T) {
 	s.signal(syscall.SIGWINCH).expect() // neither forwarded nor a reason to end
 }
 
+// Ranks have a moment for the stack dump before the ladder begins.
 func TestQuitIsPassedOnBeforeTheLadder(t *testing.T) {
-	s := newScript(t, rules{ranks: 1}).launch().silent()
-	s.signal(syscall.SIGQUIT).expect("QUIT>0", "abort-spawn", "TERM>0", "timer ladder 20s")
+	s := newScript(t, rules{ranks: 2}).launch().silent()
+	s.signal(syscall.SIGQUIT).expect("abort-spawn", "QUIT>0", "QUIT>1", "timer grace 1s")
+	s.exit(0, killed(syscall.SIGQUIT)).expect("kill 0") // no handler: it was stopped, and did not fail
+	s.after(time.Second).timer(timerGrace).expect("TERM>1", "timer ladder 20s")
+	s.exit(1, ok()).silent().swept().expect("exit 131")
+	if len(s.ended[0].Faults) != 0 {
+		t.Errorf("faults %+v", s.ended[0].Faults)
+	}
 }
 
 func TestFailureGrace(t *testing.T) {
@@ -337,7 +368,7 @@ func TestFailureDuringTheLaunchStopsIt(t *testing.T) {
 	s.in(inPrepared{at: s.at(), attempt: 1}).start(0).start(1).silent()
 	s.exit(0, code(5)).expect("reap 0", "abort-spawn", "TERM>1", "timer ladder 15s")
 	// The launch was already starting rank 2: it is asked at once.
-	s.start(2).expect("TERM>2")
+	s.start(2).expect("TERM>2", "timer ladder 15s")
 	s.in(inSpawned{at: s.at(), attempt: 1}).expect()
 	s.exit(1, ok()).exit(2, ok()).expect("kill 1", "kill 2", "sweep")
 	s.swept().expect("exit 5")
@@ -356,7 +387,7 @@ func TestRankThatCannotBeStarted(t *testing.T) {
 		s.in(inPrepared{at: s.at(), attempt: 1}).start(0).silent()
 		s.in(inNotStarted{at: s.at(), attempt: 1, local: 1, cause: tt.cause}).expect("abort-spawn", "TERM>0", "timer ladder 15s")
 		s.in(inSpawned{at: s.at(), attempt: 1}).expect()
-		s.exit(0, killed(syscall.SIGTERM)).silent().swept().expect(tt.want)
+		s.exit(0, killed(syscall.SIGTERM)).restGone(0).silent().swept().expect(tt.want)
 	}
 }
 
@@ -379,4 +410,181 @@ func TestProcessThatSurvivesKillIsReportedNotAwaited(t *testing.T) {
 func TestLadderTimerAfterTheLastRankIsIgnored(t *testing.T) {
 	s := newScript(t, rules{ranks: 1}).launch().signal(syscall.SIGTERM).exit(0, ok()).silent()
 	s.after(time.Minute).timer(timerLadder).timer(timerGrace).timer(timerPatient).timer(timerRestart).expect()
+}
+
+// A wrapper without a handler dies of the stop signal; the program below it gets the
+// signal and the rest of the time (ompi#3337: the wrapper killed, the program lives).
+func TestRestOfAWrapperHasTheRestOfTheTime(t *testing.T) {
+	s := newScript(t, rules{ranks: 1}).launch().signal(syscall.SIGTERM).silent()
+	s.exit(0, killed(syscall.SIGTERM)).expect("rest TERM>0")
+	s.after(3*time.Second).restGone(0).expect("kill 0", "sweep")
+	s.swept().expect("exit 143")
+}
+
+func TestRestOfAWrapperIsKilledWhenTheTimeIsOver(t *testing.T) {
+	ladder := Ladder{Rungs: []Rung{{syscall.SIGINT, 0}, {syscall.SIGTERM, 5 * time.Second}}, Kill: 20 * time.Second}
+	s := newScript(t, rules{ranks: 1, told: ladder}).launch().signal(syscall.SIGTERM).silent()
+	s.exit(0, killed(syscall.SIGINT)).expect("rest INT>0")
+	// The next rung goes to what is left too.
+	s.after(5*time.Second).timer(timerLadder).expect("rest TERM>0", "timer ladder 15s")
+	s.after(15*time.Second).timer(timerLadder).expect("kill 0", "timer patient 5s", "sweep")
+	s.restGone(0).expect()
+}
+
+// A leader that ended by code, or by another signal, takes what is left with it.
+func TestLeaderThatHandledTheStopLeavesNothing(t *testing.T) {
+	for _, e := range []proc.Exit{ok(), code(1), killed(syscall.SIGABRT)} {
+		s := newScript(t, rules{ranks: 1}).launch().signal(syscall.SIGTERM).silent()
+		s.exit(0, e).expect("kill 0", "sweep")
+	}
+}
+
+// EXTEND_TIMEOUT_USEC of a rank that is saving (issue 3, hang detection).
+func TestRankThatAsksForMoreTime(t *testing.T) {
+	s := newScript(t, rules{ranks: 2}).launch().signal(syscall.SIGTERM).silent()
+	s.after(15*time.Second).moreTime(1, 30*time.Second).expect("timer ladder 5s")
+	s.after(5*time.Second).timer(timerLadder).expect("kill 0", "timer patient 5s", "timer ladder 25s")
+	s.exit(0, killed(syscall.SIGKILL)).silent()
+	s.after(10*time.Second).moreTime(1, time.Hour).expect("timer ladder 9m30s") // up to 10 minutes in all
+	s.exit(1, ok()).expect("kill 1", "sweep")
+}
+
+func TestMoreTimeWithoutAStopChangesNothing(t *testing.T) {
+	s := newScript(t, rules{ranks: 1}).launch().silent()
+	s.moreTime(0, time.Minute).expect()
+}
+
+func TestSecondCtrlCAtATerminalKills(t *testing.T) {
+	s := newScript(t, rules{ranks: 2, terminal: true, foreground: -1}).launch().silent()
+	s.signal(syscall.SIGINT).silent()
+	s.after(499 * time.Millisecond).signal(syscall.SIGINT).expect() // a key that bounces
+	s.after(time.Millisecond).signal(syscall.SIGINT).expect("kill 0", "kill 1", "timer patient 5s")
+	s.exit(0, killed(syscall.SIGKILL)).exit(1, killed(syscall.SIGKILL)).silent().swept().expect("exit 130")
+}
+
+func TestSecondCtrlCWithoutATerminalDoesNot(t *testing.T) {
+	s := newScript(t, rules{ranks: 1}).launch().signal(syscall.SIGINT).silent()
+	s.after(time.Second).signal(syscall.SIGINT).expect()
+}
+
+// Ctrl-C reached the rank that has the terminal, not the launcher.
+func TestForegroundRankThatDiesOfCtrlC(t *testing.T) {
+	s := newScript(t, rules{ranks: 2, terminal: true, foreground: 0, policy: restarts(3)}).launch().silent()
+	s.exit(0, killed(syscall.SIGINT)).expect("reap 0", "abort-spawn", "TERM>1", "timer ladder 20s")
+	s.exit(1, ok()).silent().swept().expect("exit 130")
+	if s.over.Outcome != OutcomeStopped {
+		t.Errorf("outcome %v", s.over.Outcome)
+	}
+}
+
+func TestSuspendAndResume(t *testing.T) {
+	s := newScript(t, rules{ranks: 1}).launch().silent()
+	s.signal(syscall.SIGTSTP).signal(syscall.SIGCONT).signal(syscall.SIGCHLD).expect("suspend", "resume", "adopt")
+}
+
+func TestGuardIsReplaced(t *testing.T) {
+	s := newScript(t, rules{ranks: 1}).launch().silent()
+	s.in(inGuardGone{at: s.at(), cause: "SIGKILL"}).expect("guard")
+	s.in(inGuardGone{at: s.at(), cause: "SIGKILL", last: true}).expect()
+}
+
+// A restart beside processes of the old attempt would fight with them for GPUs.
+func TestNoRestartBesideWhatCouldNotBeEnded(t *testing.T) {
+	s := newScript(t, rules{ranks: 1, policy: restarts(1)}).launch().exit(0, code(3)).silent()
+	s.in(inSwept{at: s.at(), attempt: 1, left: []Left{{Pid: 7, Why: "uninterruptible"}}}).expect("exit 3")
+	if len(s.ended[0].Left) != 1 || !strings.Contains(s.ended[0].Next.Reason, "could not be ended") {
+		t.Errorf("ended %+v", s.ended[0])
+	}
+}
+
+func (s *script) hang(local int, silent time.Duration) *script {
+	return s.in(inHang{at: s.at(), attempt: s.state.attempt, local: local, silent: silent})
+}
+
+func TestHungRankIsAFailure(t *testing.T) {
+	s := newScript(t, rules{ranks: 2, policy: restarts(1)}).launch().silent()
+	s.after(time.Hour).hang(1, 10*time.Minute).expect("abort-spawn", "dump 1", "timer grace 30s")
+	s.in(inDumped{at: s.at(), attempt: 1}).expect("TERM>0", "TERM>1", "timer ladder 15s")
+	s.exit(0, ok()).silent()
+	// It takes SIGTERM well and exits 0: it hung all the same.
+	s.exit(1, ok()).expect("kill 1", "sweep")
+	s.swept().expect("timer restart 750ms")
+	f := s.ended[0].Faults
+	if len(f) != 1 || f[0].Rank != 1 || f[0].Silent != 10*time.Minute || f[0].Exit != code(1) {
+		t.Errorf("faults %+v", f)
+	}
+}
+
+func TestHookOfAHungRankIsBounded(t *testing.T) {
+	s := newScript(t, rules{ranks: 1}).launch().silent()
+	s.hang(0, time.Minute).silent().after(30*time.Second).timer(timerGrace).expect("TERM>0", "timer ladder 15s")
+	s.in(inDumped{at: s.at(), attempt: 1}).expect() // too late to matter
+	s.after(15*time.Second).timer(timerLadder).expect("kill 0", "timer patient 5s")
+	s.exit(0, killed(syscall.SIGKILL)).silent().swept().expect("exit 137")
+}
+
+func TestHangAfterTheRankEndedIsNone(t *testing.T) {
+	s := newScript(t, rules{ranks: 2}).launch().exit(0, ok()).silent()
+	s.hang(0, time.Minute).expect()
+}
+
+// Ranks that fail at the same time as the first are failures, though we had asked
+// them to stop by the time that we learnt of it.
+func TestSimultaneousFailures(t *testing.T) {
+	s := newScript(t, rules{ranks: 4}).launch().after(time.Second).silent()
+	s.exit(2, code(1)).after(time.Millisecond).exit(1, killed(syscall.SIGSEGV)).after(500*time.Microsecond).exit(3, killed(syscall.SIGTERM))
+	s.after(18*time.Millisecond).exit(0, code(1)).restGone(3).silent()
+	s.swept().expect("exit 139")
+	e := s.ended[0]
+	if diff := cmp.Diff([]int{1, 2}, s.ranksOf(e.Faults)); diff != "" || e.Simultaneous != 2 {
+		t.Errorf("failed ranks, %d simultaneous:\n%s", e.Simultaneous, diff)
+	}
+	if diff := cmp.Diff([]int{0, 3}, e.Stopped); diff != "" {
+		t.Errorf("stopped ranks:\n%s", diff)
+	}
+}
+
+func TestOrderOfFailures(t *testing.T) {
+	epoch := time.Unix(1_800_000_000, 0)
+	at := func(rank int, ms float64, e proc.Exit) Fault {
+		return Fault{Local: rank, Rank: rank, Exit: e, At: epoch.Add(time.Duration(ms * float64(time.Millisecond)))}
+	}
+	tests := []struct {
+		name     string
+		faults   []Fault
+		reported map[int]time.Time
+		want     []int
+		same     int
+	}{
+		{"none", nil, nil, nil, 0},
+		{"order of time", []Fault{at(0, 9, code(1)), at(5, 0, code(1)), at(3, 5, code(1))}, nil, []int{5, 3, 0}, 1},
+		{"lowest rank", []Fault{at(5, 0, code(1)), at(3, 2, code(1)), at(0, 2.1, code(1))}, nil, []int{3, 5, 0}, 2},
+		{"a signal before a code", []Fault{at(1, 0, code(1)), at(3, 1, killed(syscall.SIGSEGV))}, nil, []int{3, 1}, 2},
+		{"an error file before all", []Fault{at(1, 0, code(1)), at(3, 1, killed(syscall.SIGSEGV)), at(4, 1, code(1))},
+			map[int]time.Time{4: epoch}, []int{4, 3, 1}, 3},
+		{"the earlier error file", []Fault{at(1, 0, code(1)), at(4, 1, code(1))},
+			map[int]time.Time{4: epoch, 1: epoch.Add(time.Microsecond)}, []int{4, 1}, 2},
+		{"a late error file does not matter", []Fault{at(1, 0, code(1)), at(4, 20, code(1))}, map[int]time.Time{4: epoch}, []int{1, 4}, 1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, same := order(tt.faults, func(local int) time.Time { return tt.reported[local] })
+			var ranks []int
+			for _, f := range got {
+				ranks = append(ranks, f.Rank)
+			}
+			if diff := cmp.Diff(tt.want, ranks); diff != "" || same != tt.same {
+				t.Errorf("%d simultaneous, want %d; order:\n%s", same, tt.same, diff)
+			}
+		})
+	}
+}
+
+func TestKilledForMemory(t *testing.T) {
+	s := newScript(t, rules{ranks: 1}).launch().silent()
+	s.in(inExited{at: s.at(), attempt: 1, local: 0, exit: killed(syscall.SIGKILL), oom: "limit 8 GiB"}).silent()
+	s.swept().expect("exit 137")
+	if s.ended[0].Faults[0].OOM != "limit 8 GiB" {
+		t.Errorf("faults %+v", s.ended[0].Faults)
+	}
 }

@@ -23,6 +23,12 @@ func (st *stepper) signal(in inSignal) {
 	switch in.signal {
 	case syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT:
 		st.toldToEnd(in)
+	case syscall.SIGCHLD:
+		st.do(doAdopt{})
+	case syscall.SIGTSTP:
+		st.suspend(in.at, in.signal, false)
+	case syscall.SIGCONT:
+		st.resume(in)
 	}
 }
 
@@ -39,23 +45,25 @@ func (st *stepper) forwardSignal(in inSignal) {
 // is complete: the signal came too late to change it.
 func (st *stepper) toldToEnd(in inSignal) {
 	complete := st.phase == phaseSweeping && len(st.faults) == 0
+	st.lift(in.at)
+	if st.impatient(in) {
+		st.tell(SignalTaken{At: in.at, Signal: in.signal, Action: "kill at once"})
+		st.killAll(in.at)
+		return
+	}
 	if st.told != nil || complete || st.phase == phaseDone {
 		st.tell(SignalTaken{At: in.at, Signal: in.signal, Action: "ignored: already ending"})
 		return
 	}
 	st.told = &Told{Signal: in.signal, At: in.at}
 	st.tell(SignalTaken{At: in.at, Signal: in.signal, Action: "stop"})
-	// SIGQUIT asks for stack dumps: the ranks get it first.
-	if in.signal == syscall.SIGQUIT {
-		for i, r := range st.ranks {
-			if r.phase == rankRunning {
-				st.do(doSignal{local: i, signal: syscall.SIGQUIT})
-			}
-		}
-	}
 	switch st.phase {
 	case phaseRunning, phaseGrace:
 		st.do(doAbortSpawn{})
+		if in.signal == syscall.SIGQUIT && st.alive() > 0 {
+			st.dumpFirst(in.at)
+			return
+		}
 		st.stop(in.at, st.rules.told)
 	case phaseStopping:
 		st.extend(in.at)
@@ -64,8 +72,34 @@ func (st *stepper) toldToEnd(in inSignal) {
 	}
 }
 
+// quitTime is what ranks have for the stack dumps that SIGQUIT asks for, before the
+// ladder begins: both signals at once could arrive in the other order.
+const quitTime = time.Second
+
+// dumpFirst passes SIGQUIT on. A rank that dies of it was stopped by it.
+func (st *stepper) dumpFirst(at time.Time) {
+	st.phase = phaseGrace
+	for i, r := range st.ranks {
+		if r.phase == rankRunning {
+			st.mark(at, i, syscall.SIGQUIT)
+			st.do(doSignal{local: i, signal: syscall.SIGQUIT})
+		}
+	}
+	st.do(doTimer{st.attempt, timerGrace, quitTime})
+}
+
+// survivors is the ladder for what still runs: a run that was told to end gives it the
+// time that goes with that.
+func (st *stepper) survivors() Ladder {
+	if st.told != nil {
+		return st.rules.told
+	}
+	return st.rules.failed
+}
+
 // stop begins a ladder with its first signal to every leader that runs.
 func (st *stepper) stop(at time.Time, ladder Ladder) {
+	st.lift(at)
 	st.phase = phaseStopping
 	st.ladder, st.rung, st.begin = ladder, 1, at
 	if st.alive() > 0 {
@@ -76,12 +110,19 @@ func (st *stepper) stop(at time.Time, ladder Ladder) {
 	st.endIfOver()
 }
 
+// secondCtrlC is how long after the first Ctrl-C a second one is meant as such: a
+// key that bounces, or two programs that pass one signal on, must not kill.
+const secondCtrlC = 500 * time.Millisecond
+
+// impatient reports whether a person at the terminal has pressed Ctrl-C again.
+func (st *stepper) impatient(in inSignal) bool {
+	return st.terminal && in.signal == syscall.SIGINT && st.phase == phaseStopping &&
+		st.told != nil && st.told.Signal == syscall.SIGINT && in.at.Sub(st.told.At) >= secondCtrlC
+}
+
 // extend gives ranks that are being stopped because of a failure the time of a
 // run that was told to end, if that is longer: they may be saving for it.
 func (st *stepper) extend(at time.Time) {
-	if st.killed {
-		return
-	}
 	longer := st.rules.told.Kill + at.Sub(st.begin)
 	if longer > st.ladder.Kill {
 		st.ladder.Kill = longer
@@ -89,39 +130,80 @@ func (st *stepper) extend(at time.Time) {
 	}
 }
 
+// moreTime is a rank that is saving and asks for more time to stop
+// (EXTEND_TIMEOUT_USEC), up to --stop-timeout-max.
+func (st *stepper) moreTime(in inMoreTime) {
+	r := &st.ranks[in.local]
+	if st.phase != phaseStopping || !r.busy() || r.killed {
+		return
+	}
+	r.extra = max(r.extra, min(in.at.Sub(st.begin)+in.extra, st.stopMax))
+	st.nextRung(in.at)
+}
+
+// patience is when SIGKILL comes to a rank, from the first stop signal.
+func (st *stepper) patience(r rank) time.Duration { return max(st.ladder.Kill, r.extra) }
+
 // climb sends what the ladder says now: the next signals, then SIGKILL.
 func (st *stepper) climb(at time.Time) {
 	past := at.Sub(st.begin)
 	for st.rung < len(st.ladder.Rungs) && st.ladder.Rungs[st.rung].After <= past {
 		sig := st.ladder.Rungs[st.rung].Signal
 		st.rung++
-		st.tell(StopEscalated{At: at, Signal: sig, Alive: st.alive()})
+		st.tell(StopEscalated{At: at, Signal: sig, Alive: st.busy()})
 		st.askAll(at, sig)
 	}
-	if past < st.ladder.Kill {
-		st.nextRung(at)
-		return
+	late := 0
+	for _, r := range st.ranks {
+		if r.busy() && !r.killed && st.patience(r) <= past {
+			late++
+		}
 	}
-	if st.killed {
-		return
+	if late > 0 {
+		st.tell(StopEscalated{At: at, Signal: killSignal, Alive: late})
+		for i, r := range st.ranks {
+			if r.busy() && !r.killed && st.patience(r) <= past {
+				st.kill(at, i)
+			}
+		}
+		st.do(doTimer{st.attempt, timerPatient, st.killPatience})
 	}
-	st.killed = true
-	st.tell(StopEscalated{At: at, Signal: killSignal, Alive: st.alive()})
-	for i := range st.ranks {
-		if st.ranks[i].phase == rankRunning {
+	st.nextRung(at)
+	st.endIfOver()
+}
+
+// killAll is SIGKILL to everything at once.
+func (st *stepper) killAll(at time.Time) {
+	st.tell(StopEscalated{At: at, Signal: killSignal, Alive: st.busy()})
+	for i, r := range st.ranks {
+		if r.busy() && !r.killed {
 			st.kill(at, i)
 		}
 	}
 	st.do(doTimer{st.attempt, timerPatient, st.killPatience})
+	st.endIfOver()
 }
 
-// nextRung starts the timer of the next thing the ladder does.
+// nextRung starts the timer of the next thing the ladder does, if there is one.
 func (st *stepper) nextRung(at time.Time) {
-	next := st.ladder.Kill
-	if st.rung < len(st.ladder.Rungs) {
-		next = min(next, st.ladder.Rungs[st.rung].After)
+	past := at.Sub(st.begin)
+	next := time.Duration(-1)
+	sooner := func(d time.Duration) {
+		if next < 0 || d < next {
+			next = d
+		}
 	}
-	st.do(doTimer{st.attempt, timerLadder, next - at.Sub(st.begin)})
+	if st.rung < len(st.ladder.Rungs) {
+		sooner(st.ladder.Rungs[st.rung].After)
+	}
+	for _, r := range st.ranks {
+		if r.busy() && !r.killed {
+			sooner(st.patience(r))
+		}
+	}
+	if next >= 0 {
+		st.do(doTimer{st.attempt, timerLadder, max(0, next-past)})
+	}
 }
 
 // giveUp stops waiting for processes that SIGKILL does not end: an endless wait
@@ -129,22 +211,32 @@ func (st *stepper) nextRung(at time.Time) {
 func (st *stepper) giveUp(at time.Time) {
 	stuck := WorkersStuck{At: at}
 	for i := range st.ranks {
-		if st.ranks[i].phase == rankRunning {
+		if r := &st.ranks[i]; r.phase == rankRunning && r.killed {
 			stuck.Locals = append(stuck.Locals, i)
-			stuck.Pids = append(stuck.Pids, st.ranks[i].pid)
-			st.ranks[i].phase = rankEnded
-			st.ranks[i].exit = proc.Exit{Signal: killSignal}
+			stuck.Pids = append(stuck.Pids, r.pid)
+			r.phase = rankEnded
+			r.exit = proc.Exit{Signal: killSignal}
+			if r.hung {
+				st.settleHang(i, r.exit)
+			}
 		}
 	}
+	if len(stuck.Pids) == 0 {
+		return
+	}
 	st.tell(stuck)
-	st.spawned = true
 	st.endIfOver()
 }
 
+// askAll sends a signal of the ladder to everything that still has time.
 func (st *stepper) askAll(at time.Time, sig syscall.Signal) {
-	for i := range st.ranks {
-		if st.ranks[i].phase == rankRunning {
+	for i, r := range st.ranks {
+		switch {
+		case r.killed:
+		case r.phase == rankRunning:
 			st.ask(at, i, sig)
+		case r.rest:
+			st.do(doSignalRest{i, sig})
 		}
 	}
 }
@@ -159,7 +251,34 @@ func (st *stepper) ask(at time.Time, local int, sig syscall.Signal) {
 // kill ends a rank's tree.
 func (st *stepper) kill(at time.Time, local int) {
 	st.mark(at, local, killSignal)
+	st.ranks[local].killed, st.ranks[local].rest = true, false
 	st.do(doKill{local})
+}
+
+// stopped handles the end of a leader that was asked to stop. One that died of the
+// stop signal itself was a wrapper without a handler (`bash run.sh`): the real
+// program below it gets the signal, and the rest of the time to save (ompi#3337).
+// What a leader left behind that ended in any other way ends with it.
+func (st *stepper) stopped(at time.Time, local int) {
+	r := &st.ranks[local]
+	if st.phase == phaseStopping && !r.killed && r.exit.Signal == r.asked {
+		r.rest = true
+		st.do(doSignalRest{local, r.asked})
+		return
+	}
+	r.killed = true
+	st.do(doKill{local})
+}
+
+// restGone is the end of the last process of such a tree.
+func (st *stepper) restGone(local int) {
+	r := &st.ranks[local]
+	if !r.rest {
+		return
+	}
+	r.rest = false
+	st.do(doKill{local})
+	st.endIfOver()
 }
 
 // mark notes that a rank's end is our doing from now on.
@@ -171,28 +290,19 @@ func (st *stepper) mark(at time.Time, local int, sig syscall.Signal) {
 	r.asked = sig
 }
 
-// stoppedRanks lists the ranks (global) that were asked to stop.
+// stoppedRanks lists the ranks (global) that we stopped and that had not failed.
 func (st *stepper) stoppedRanks() []int {
+	failed := map[int]bool{}
+	for _, f := range st.faults {
+		failed[f.Local] = true
+	}
 	var out []int
 	for i, r := range st.ranks {
-		if r.phase == rankEnded && r.asked != 0 {
+		if r.phase == rankEnded && r.asked != 0 && !failed[i] {
 			out = append(out, st.firstRank+i)
 		}
 	}
 	return out
-}
-
-// reasonOf says why a worker ended. One that was asked to stop was stopped, however
-// it then ended; one whose end we only learnt of after asking was not.
-func reasonOf(r rank) Reason {
-	switch {
-	case r.asked != 0 && !r.ended.Before(r.askedAt):
-		return ReasonStopped
-	case r.exit.Signal != 0:
-		return ReasonSignal
-	default:
-		return ReasonExit
-	}
 }
 
 // startExit is the end that a shell would report for a command that could not be

@@ -3,11 +3,14 @@ package launcher
 import (
 	"maps"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"go.opentelemetry.io/otel/attribute"
 
 	"lenslaunch/detect"
+	"lenslaunch/internal/notify"
+	"lenslaunch/internal/tree"
 	"lenslaunch/semconv"
 )
 
@@ -54,32 +57,38 @@ func (p *Plan) carrier(w Worker, a Attempt) []attribute.KeyValue {
 	if _, known := semconv.Get(defaults, semconv.NVDLJobUUID); !known {
 		defaults = semconv.Set(defaults, attribute.String(semconv.NVDLJobUUID, p.JobUUID))
 	}
-	return semconv.Compose(defaults, detect.SanitizeInherited(p.base), p.overrides(w, a))
+	return semconv.Compose(defaults, p.inherited(), p.overrides(w, a))
 }
 
-// overrides are the flags that were given and the identity of the worker.
+// overrides are the flags that were given and, above them, the identity of the worker.
 func (p *Plan) overrides(w Worker, a Attempt) []attribute.KeyValue {
-	var list []attribute.KeyValue
-	set := func(kv attribute.KeyValue) { list = semconv.Set(list, kv) }
-	for _, kv := range p.Attrs {
-		set(kv)
-	}
+	var own []attribute.KeyValue
 	if p.RoleSet {
-		set(attribute.String(semconv.NVDLRole, p.Role))
+		own = append(own, attribute.String(semconv.NVDLRole, p.Role))
 	}
 	if p.Config.RunID != "" {
-		set(attribute.String(semconv.NemoRunID, p.RunID))
+		own = append(own, attribute.String(semconv.NemoRunID, p.RunID))
 	}
-	set(attribute.Int(semconv.NVDLRank, w.Rank))
-	set(attribute.Int(semconv.NVDLWorldSize, p.World.WorldSize()))
-	set(attribute.Int(semconv.NVDLLocalRank, w.Local))
-	set(attribute.String(semconv.NVDLRunUUID, a.UUID))
+	own = append(own,
+		attribute.Int(semconv.NVDLRank, w.Rank),
+		attribute.Int(semconv.NVDLWorldSize, p.World.WorldSize()),
+		attribute.Int(semconv.NVDLLocalRank, w.Local),
+		attribute.String(semconv.NVDLRunUUID, a.UUID))
 	if a.RestartCount != nil {
-		set(attribute.Int64(semconv.SlurmRestartCount, *a.RestartCount))
+		own = append(own, attribute.Int64(semconv.SlurmRestartCount, *a.RestartCount))
 	}
-	set(attribute.String("service.instance.id", p.RunID+"-rank"+strconv.Itoa(w.Rank)))
-	set(attribute.Int(AttemptKey, a.Number))
-	return list
+	own = append(own,
+		attribute.String(detect.ServiceInstanceID, p.RunID+"-rank"+strconv.Itoa(w.Rank)),
+		attribute.Int(AttemptKey, a.Number))
+	return semconv.Compose(nil, p.Attrs, own)
+}
+
+// inherited is what the launcher was started with, as far as it may reach a worker: a
+// pid describes the process that it was given to.
+func (p *Plan) inherited() []attribute.KeyValue {
+	return slices.DeleteFunc(detect.SanitizeInherited(p.base), func(kv attribute.KeyValue) bool {
+		return kv.Key == detect.ProcessPid
+	})
 }
 
 // contract is the environment that torch.distributed and its users read (the launch
@@ -109,12 +118,12 @@ func (p *Plan) contract(w Worker, a Attempt) map[string]string {
 	for key, value := range map[string]string{
 		"TORCH_NCCL_ASYNC_ERROR_HANDLING": "1",
 		"PYTHONUNBUFFERED":                "1",
-		"OMP_NUM_THREADS":                 n(ompThreads(p.cpus, p.World.LocalSize)),
 	} {
 		if _, chosen := p.Env[key]; !chosen {
 			set[key] = value
 		}
 	}
+	p.placed(set, w.Local)
 	return set
 }
 
@@ -131,7 +140,7 @@ func ownedVariables() []string {
 		"TORCHELASTIC_RESTART_COUNT", "TORCHELASTIC_MAX_RESTARTS", "TORCHELASTIC_RUN_ID",
 		"TORCHELASTIC_USE_AGENT_STORE", "TORCHELASTIC_ERROR_FILE", "NEMO_LENS_RUN_ID",
 		"OTEL_RESOURCE_ATTRIBUTES", "LENSLAUNCH_ATTEMPT", "LENSLAUNCH_RUN_DIR",
-		"LENSLAUNCH_SPAN_JOURNAL", "LENSLAUNCH_HEARTBEAT_FILE",
+		"LENSLAUNCH_SPAN_JOURNAL", "LENSLAUNCH_HEARTBEAT_FILE", tree.Variable,
 	}
 }
 
@@ -164,7 +173,8 @@ func stale(set map[string]string) []string {
 			out = append(out, key)
 		}
 	}
-	return out
+	// A worker's READY=1 would be taken for the launcher's where that is a service.
+	return append(out, notify.Foreign()...)
 }
 
 // env is the whole environment of the worker on top of base, without the carrier.
