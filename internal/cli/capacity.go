@@ -13,11 +13,11 @@ type capacity struct {
 	pids      uint64 // process numbers of the system
 }
 
-// filesPerRank are a rank's pidfd and our ends of its two pipes. filesBeside is less
-// than what the launcher has open besides, so that only what is sure to fail is
-// refused here; the rest shows when the ranks are started.
+// filesPerRank are a rank's pidfd, which package os holds too, and our ends of its two
+// pipes. filesBeside is less than what the launcher has open besides, so that only
+// what is sure to fail is refused here; the rest shows when the ranks are started.
 const (
-	filesPerRank = 3
+	filesPerRank = 4
 	filesBeside  = 8
 )
 

@@ -18,9 +18,9 @@ func TestCapacity(t *testing.T) {
 	}{
 		{"nothing is known", capacity{}, 1 << 30, "", ""},
 		{"one rank needs no pipe", capacity{files: 10, processes: 1, pids: 1}, 1, "", ""},
-		{"just enough files", capacity{files: 38}, 10, "", ""},
-		{"a file too few", capacity{files: 37}, 10, "",
-			"--nproc asks for 10 local ranks, which need more than 38 open files, and the limit is 37 (ulimit -n): raise it with `ulimit -n 76`, or start fewer ranks"},
+		{"just enough files", capacity{files: 48}, 10, "", ""},
+		{"a file too few", capacity{files: 47}, 10, "",
+			"--nproc asks for 10 local ranks, which need more than 48 open files, and the limit is 47 (ulimit -n): raise it with `ulimit -n 96`, or start fewer ranks"},
 		{"processes", capacity{files: 1000, processes: 9}, 10, "",
 			"--nproc asks for 10 local ranks, more processes than the 9 that this user may have (ulimit -u): raise it with `ulimit -u`, or start fewer ranks"},
 		{"all process numbers", capacity{pids: 10}, 10, "", ""},

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -84,24 +85,55 @@ var flagWord = regexp.MustCompile(`^--[a-z][a-z0-9_-]*`)
 // them is one that the binary takes.
 func TestDocsNameRealFlags(t *testing.T) {
 	for name, text := range documents(t) {
-		for _, s := range snippets(text) {
-			words := shellWords(s.code)
-			if i := slices.IndexFunc(words, isLenslaunch); i >= 0 {
-				// What stands before is a variable, `exec`, `srun ...`.
-				if _, err := split(words[i+1:]); err != nil {
-					t.Errorf("%s:%d: %s: %v", name, s.line, s.code, err)
-				}
-				continue
+		for _, fault := range flagFaults(text) {
+			t.Errorf("%s:%s", name, fault)
+		}
+	}
+}
+
+// flagFaults are the lines of a document that the binary would not take.
+func flagFaults(text string) []string {
+	var faults []string
+	for _, s := range snippets(text) {
+		words := shellWords(s.code)
+		if i := slices.IndexFunc(words, isLenslaunch); i >= 0 {
+			// What stands before is a variable, `exec`, `srun ...`.
+			if _, err := split(words[i+1:]); err != nil {
+				faults = append(faults, fmt.Sprintf("%d: %s: %v", s.line, s.code, err))
 			}
-			if !s.span || !strings.HasPrefix(s.code, "--") {
-				continue
-			}
-			for _, word := range words {
-				if flag := flagWord.FindString(word); flag != "" && !isOurs(flag) {
-					t.Errorf("%s:%d: there is no flag %s", name, s.line, flag)
-				}
+			continue
+		}
+		if !s.span || !strings.HasPrefix(s.code, "--") {
+			continue
+		}
+		for _, word := range words {
+			if flag := flagWord.FindString(word); flag != "" && !isOurs(flag) {
+				faults = append(faults, fmt.Sprintf("%d: there is no flag %s", s.line, flag))
 			}
 		}
+	}
+	return faults
+}
+
+func TestFlagFaults(t *testing.T) {
+	text := strings.Join([]string{
+		"Use `--nproc 8`, `--max_restarts 3` or `--require K`, and `srun --ntasks 3`; `--nodes --nproc` is wrong.",
+		"```sh",
+		"$ lenslaunch --nproc 8 --max-restart 1 -- python train.py --lr 1   # wrong",
+		"srun --ntasks=1 bin/lenslaunch --nproc 8 -- true",
+		"--no-flag in a block is somebody's output",
+		"go build ./cmd/lenslaunch --what",
+		"```",
+		"`lenslaunch env --only gpu` is wrong too.",
+	}, "\n")
+	want := []string{
+		"1: there is no flag --nodes",
+		"3: lenslaunch --nproc 8 --max-restart 1 -- python train.py --lr 1   # wrong: " +
+			"unknown flag --max-restart: did you mean --max-restarts? COMMAND's own flags stand behind COMMAND",
+		"8: lenslaunch env --only gpu: unknown flag --only: it belongs behind detect",
+	}
+	if diff := cmp.Diff(want, flagFaults(text)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 

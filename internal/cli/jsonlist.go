@@ -83,7 +83,7 @@ func number(key string, n json.Number) (attribute.KeyValue, error) {
 
 // unexpected makes an end of text an error of its own.
 func unexpected(err error) error {
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
 	}
 	return err

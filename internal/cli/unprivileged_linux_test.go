@@ -24,6 +24,9 @@ func asNobody(t *testing.T, environ []string, args ...string) result {
 	cmd.Args[0] = "lenslaunch"
 	cmd.Dir = "/"
 	cmd.Env = append(append([]string{"PATH=/usr/bin:/bin"}, raceEnvironment()...), environ...)
+	if testing.CoverMode() != "" {
+		cmd.Env = append(cmd.Env, "GOCOVERDIR="+openDir(t, 0o777)) // without one it says so on stderr
+	}
 	if os.Geteuid() == 0 {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 	}
@@ -41,7 +44,7 @@ func asNobody(t *testing.T, environ []string, args ...string) result {
 // mode of its own.
 func openDir(t *testing.T, mode os.FileMode) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("/tmp", "lenslaunch-test-")
+	dir, err := os.MkdirTemp("/tmp", "lenslaunch-test-") //nolint:usetesting // t.TempDir is in a directory that nobody else can enter
 	if err != nil {
 		t.Fatal(err)
 	}
