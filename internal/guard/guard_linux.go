@@ -16,7 +16,9 @@ import (
 
 // Main is the guard's whole program; it returns its exit code.
 func Main() int {
-	// Nothing but its launcher's end ends a guard, short of SIGKILL.
+	// From here on nothing but its launcher's end ends a guard, short of SIGKILL. In the
+	// milliseconds before, Go's runtime lets no program be deaf to SIGTERM: a guard that
+	// dies then is replaced.
 	signal.Ignore(syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGUSR2,
 		syscall.SIGPIPE, syscall.SIGALRM, syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU)
 	closeInherited()

@@ -44,6 +44,8 @@ func beLauncher() int {
 	if err != nil {
 		return 8
 	}
+	// Nobody but the guard holds this one now; it closes it once it is deaf to signals.
+	_ = syscall.Close(strayFD)
 	mark, err := tree.NewMark(0)
 	if err != nil {
 		return 7
@@ -83,12 +85,16 @@ func beLauncher() int {
 	select {}
 }
 
+// strayFD is a descriptor that the launcher has from its parent.
+const strayFD = 5
+
 // scene is a launcher with its guard and worker.
 type scene struct {
 	launcher      *exec.Cmd
 	stdin         *os.File
 	guard, worker *proc.Handle
 	dir           string
+	deaf          *os.File // ends when the guard ignores signals
 }
 
 func start(t *testing.T, env ...string) *scene {
@@ -105,6 +111,12 @@ func start(t *testing.T, env ...string) *scene {
 	s.launcher = exec.Command(os.Args[0])
 	s.launcher.Env = append(append(os.Environ(), "GUARD_TEST=launcher", "GUARD_DIR="+s.dir), env...)
 	s.launcher.Stdin = r
+	deaf, stray, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.deaf = deaf
+	s.launcher.ExtraFiles = []*os.File{nil, nil, stray} // descriptor strayFD
 	out, err := s.launcher.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -113,6 +125,11 @@ func start(t *testing.T, env ...string) *scene {
 		t.Fatal(err)
 	}
 	r.Close()
+	stray.Close()
+	t.Cleanup(func() {
+		_ = s.launcher.Process.Kill()
+		_ = s.launcher.Wait() // an error if the test has waited already
+	})
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
 		t.Fatalf("the launcher did not start: %v, %v", err, s.launcher.Wait())
@@ -131,6 +148,7 @@ func start(t *testing.T, env ...string) *scene {
 		_ = s.worker.Signal(syscall.SIGKILL)
 		s.worker.Close()
 		s.guard.Close()
+		s.deaf.Close()
 		w.Close()
 	})
 	return s
@@ -182,6 +200,9 @@ func TestLauncherKilled(t *testing.T) {
 // Signals that end a session or a job do not end the guard.
 func TestGuardIgnoresSignals(t *testing.T) {
 	s := start(t)
+	if n, err := s.deaf.Read(make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) {
+		t.Fatalf("Read = %d, %v", n, err)
+	}
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGTSTP} {
 		if err := s.guard.Signal(sig); err != nil {
 			t.Fatal(err)

@@ -329,5 +329,5 @@ func withoutDescriptors() string {
 	}
 	_, hold := Hold(parent.ID)
 	_, refer := Refer(parent.ID)
-	return strings.TrimSpace(fmt.Sprint(errors.Is(hold, syscall.EMFILE), errors.Is(refer, syscall.EMFILE)))
+	return strings.TrimSpace(fmt.Sprint(errors.Is(hold, syscall.EMFILE), errors.Is(refer, syscall.EMFILE), parent.Alive()))
 }

@@ -11,7 +11,13 @@
 //     peeked first and collected later, by Reap. Between the two the child is a
 //     zombie that pins its pid, so its process group can be signalled safely.
 //   - Signals go through the pidfd; a stored pid is compared with the process's
-//     start time before it is used (ID), since pids are recycled.
+//     start time before it is used (ID), since pids are recycled. A Handle is the same
+//     for a process that is no child.
+//   - Orphans that this process adopts (BecomeSubreaper) are collected by ReapOrphans,
+//     pid by pid, on the thread that starts children: the status of a Child is never
+//     taken from its waiter.
+//   - Walk lists exactly the descendants of a process; what cannot be looked at is an
+//     error, never an empty list.
 //
 // States of a Child:
 //

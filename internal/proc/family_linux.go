@@ -3,13 +3,11 @@ package proc
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"os"
 	"slices"
 	"strconv"
-	"syscall"
 )
 
 // procfs is where a proc file system is mounted; tests lay out their own.
@@ -29,11 +27,6 @@ func (p procfs) stat(pid int) (Stat, error) {
 		return Stat{}, err
 	}
 	return parseStat(text)
-}
-
-// Gone reports whether an error about a process says that it is no more.
-func Gone(err error) bool {
-	return errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ESRCH) || errors.Is(err, os.ErrProcessDone)
 }
 
 // pids lists every process that is visible here, the youngest first: those are the

@@ -4,15 +4,8 @@ package proc
 
 import (
 	"context"
-	"errors"
-	"os"
 	"syscall"
 )
-
-// Gone reports whether an error about a process says that it is no more.
-func Gone(err error) bool {
-	return errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ESRCH) || errors.Is(err, os.ErrProcessDone)
-}
 
 // Now is not supported here.
 func Now() (uint64, error) { return 0, errUnsupported }

@@ -48,18 +48,6 @@ func Hold(id ID) (*Handle, error) {
 	return h, nil
 }
 
-// check returns nil if exactly this process runs, os.ErrProcessDone if it has ended,
-// and another error if that cannot be told.
-func (id ID) check() error {
-	st, err := ReadStat(id.Pid)
-	switch {
-	case Gone(err), err == nil && (st.ID != id || st.Dead()):
-		return os.ErrProcessDone
-	default:
-		return err
-	}
-}
-
 // Refer makes a handle without a descriptor: it compares the start time before
 // every use, which leaves an instant in which the pid could be given away, and its
 // Wait looks again and again. It is for kernels before 5.3 and for when descriptors

@@ -120,8 +120,8 @@ func TestHandleOfRecycledPid(t *testing.T) {
 // exhausted in the middle of a launch).
 func TestHoldWithoutDescriptors(t *testing.T) {
 	out, err := helper("no-descriptors").Output()
-	if err != nil || strings.TrimSpace(string(out)) != "true true" {
-		t.Errorf("EMFILE from Hold and Refer: %s, %v", out, err)
+	if err != nil || strings.TrimSpace(string(out)) != "true true true" {
+		t.Errorf("EMFILE from Hold and Refer, Alive: %s, %v", out, err)
 	}
 }
 

@@ -27,6 +27,8 @@ func (c *Child) Stopped() (syscall.Signal, error) {
 		err := unix.Waitid(unix.P_PID, c.Pid, (*unix.Siginfo)(unsafe.Pointer(&info)), stops, nil)
 		switch {
 		case errors.Is(err, unix.EINTR):
+		case errors.Is(err, unix.ECHILD): // it has ended: no stop can come any more
+			return 0, nil
 		case err != nil:
 			return 0, fmt.Errorf("cannot ask whether %v was stopped: %w", c.ID, err)
 		case info.pid == 0: // nothing is new

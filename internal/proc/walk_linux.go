@@ -36,12 +36,17 @@ func (p procfs) walk(root ID, visit func(Stat) bool) error {
 	if st, err := p.stat(root.Pid); err != nil || st.ID != root {
 		return fmt.Errorf("cannot list what is below %v: %w", root, orGone(err))
 	}
+	seen := map[ID]bool{root: true} // one that gets another parent meanwhile may come twice
 	for queue := []ID{root}; len(queue) > 0; queue = queue[1:] {
 		kids, err := p.kids(queue[0], children)
 		if err != nil && !Gone(err) {
 			return err
 		}
 		for _, st := range kids {
+			if seen[st.ID] {
+				continue
+			}
+			seen[st.ID] = true
 			if visit(st) && !st.Dead() {
 				queue = append(queue, st.ID)
 			}

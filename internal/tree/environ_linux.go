@@ -12,8 +12,9 @@ import (
 	"lenslaunch/internal/proc"
 )
 
-// readEnviron reads the environment that a process was executed with, into buf. It
-// is empty if the process may not be looked into.
+// readEnviron reads the environment that a process was executed with, into buf. That
+// of another user's process, which may not be looked into, is one entry without text;
+// none at all says that there is none at this moment.
 func readEnviron(st proc.Stat, buf []byte) []byte {
 	dir := "/proc/" + strconv.Itoa(st.Pid)
 	// The kernel would refuse anyway, but note it in the audit log of some systems.
@@ -23,7 +24,7 @@ func readEnviron(st proc.Stat, buf []byte) []byte {
 			return buf[:0]
 		}
 		if owner, ok := info.Sys().(*syscall.Stat_t); ok && int(owner.Uid) != uid {
-			return buf[:0]
+			return append(buf[:0], 0)
 		}
 	}
 	if st.State != 'Z' {

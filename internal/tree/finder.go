@@ -13,7 +13,8 @@ type Finder struct {
 	// Root is the launcher: everything below it is the attempt's, except what is
 	// excluded. Zero or dead: the rest has to do (a guard).
 	Root proc.ID
-	// Mark of the attempt; zero: none was given.
+	// Mark of the attempt; zero: none was given, or Root is alive and a subreaper, and
+	// its descendants are enough (then no other process is looked at).
 	Mark Mark
 	// Leaders by local rank; zero: not started. They may have ended, and be reaped.
 	Leaders []proc.ID
@@ -68,18 +69,19 @@ type search struct {
 	rooted  bool            // the launcher lives: what it adopts is seen even after its end
 	leaders map[int]proc.ID // those that the search is about, by pid
 	home    int             // the launcher's session, 0: unknown
-	self    int
 	never   map[proc.ID]bool // excluded, with all below
 	above   map[proc.ID]bool // ourselves and our ancestors
 	env     *environs
 	plain   map[proc.ID]bool // seen without the mark: not read again in this search
+	zombies map[proc.ID]bool // seen dead
 }
 
 func newSearch(f Finder, rank int) *search {
 	s := &search{
-		f: f, rank: rank, leaders: map[int]proc.ID{}, home: f.Session, self: os.Getpid(),
+		f: f, rank: rank, leaders: map[int]proc.ID{}, home: f.Session,
 		never: map[proc.ID]bool{}, above: map[proc.ID]bool{}, plain: map[proc.ID]bool{},
-		env: newEnvirons(readEnviron),
+		zombies: map[proc.ID]bool{},
+		env:     newEnvirons(readEnviron),
 	}
 	for local, id := range f.Leaders {
 		if id.Pid > 0 && (rank == whole || rank == local) {
@@ -89,7 +91,7 @@ func newSearch(f Finder, rank int) *search {
 	for _, id := range slices.Concat(f.Exclude, f.Strangers) {
 		s.never[id] = true
 	}
-	if self, err := proc.ReadStat(s.self); err == nil {
+	if self, err := proc.ReadStat(os.Getpid()); err == nil {
 		for _, id := range lineage(self) {
 			s.above[id] = true
 		}

@@ -13,19 +13,20 @@ type pass struct {
 	ours     map[int]proc.Stat // by pid, found alive in this pass
 	bonds    bonds
 	others   []proc.Stat // what was seen and not known to be ours then
-	vanished int         // how many ended before it was known whose they were
+	vanished int         // how many hid whose they were, by ending or else
 }
 
 // pass calls meet for each process of the attempt as soon as it is certain that it
 // is one; also for one that has ended by then, which may have left children. Without
 // deep it looks at descendants only, which takes a small part of the time.
 //
-// vanished is how many processes ended before they could be looked at, ours or not.
-// The error says that something could not be looked at.
+// vanished is how many processes ended, or changed, before it could be seen whose they
+// are. The error says that something could not be looked at.
 func (s *search) pass(deep bool, meet func(proc.Stat)) (vanished int, err error) {
 	p := &pass{search: s, meet: meet, ours: map[int]proc.Stat{}, bonds: newBonds(s)}
 	err = p.below()
-	if !deep {
+	// Without a mark to look for, a launcher that adopts every orphan is all there is.
+	if !deep || p.rank == whole && p.rooted && p.f.Mark.IsZero() {
 		return 0, err
 	}
 	gone, scan := proc.Scan(p.scanned)
@@ -75,8 +76,9 @@ func (p *pass) scanned(st proc.Stat) {
 			st.State = 'X' // or the mark was of the next process with that pid
 		}
 		p.add(st)
-	case p.f.shared() && st.Dead() && st.Parent == p.f.Root.Pid:
-		p.meet(st) // nobody's for certain, ours perhaps
+	case st.Dead() && !p.barred(st) && !p.zombies[st.ID]:
+		p.zombies[st.ID] = true // not read again, nor taken for new in the next pass
+		p.vanished++
 	default:
 		p.others = append(p.others, st)
 	}
@@ -106,70 +108,4 @@ func (p *pass) add(st proc.Stat) {
 		p.ours[st.Pid] = st
 	}
 	p.meet(st)
-}
-
-// candidate reports whether a process could still turn out to be the attempt's.
-func (p *pass) candidate(st proc.Stat) bool {
-	_, known := p.ours[st.Pid]
-	return !known && !st.Dead() && !p.barred(st)
-}
-
-// barred reports whether this process is certainly none of the attempt's.
-func (s *search) barred(st proc.Stat) bool {
-	return st.Pid == s.self || st.Pid == 1 || st.ID == s.f.Root || s.never[st.ID] ||
-		// Nothing of the attempt is older than its launcher. This alone rules out nearly
-		// every daemon of the machine.
-		st.Start < s.f.Mark.Launcher.Start
-}
-
-// under reports whether an ancestor of a process is excluded, or whether it is an
-// ancestor of ourselves.
-func (s *search) under(st proc.Stat) bool {
-	for _, id := range lineage(st) {
-		if s.never[id] {
-			return true
-		}
-	}
-	return s.above[st.ID]
-}
-
-// lineage is a process and its ancestors as they are now.
-func lineage(st proc.Stat) []proc.ID {
-	const deepest = 1000 // read one after the other, the states might show a ring
-	line := []proc.ID{st.ID}
-	for len(line) < deepest && st.Parent > 0 {
-		parent, err := proc.ReadStat(st.Parent)
-		if err != nil {
-			break
-		}
-		line = append(line, parent.ID)
-		st = parent
-	}
-	return line
-}
-
-// carries reports whether a process's environment holds the attempt's mark, of the
-// rank that is looked for.
-func (p *pass) carries(st proc.Stat) bool {
-	if p.f.Mark.IsZero() || p.plain[st.ID] {
-		return false
-	}
-	environ := p.env.of(st)
-	if len(environ) == 0 && !st.ID.Alive() {
-		p.vanished++
-		return false
-	}
-	found := false
-	for mark, local := range marks(environ) {
-		if mark == p.f.Mark {
-			found = true
-			if p.rank == whole || p.rank == local {
-				return true
-			}
-		}
-	}
-	if !found {
-		p.plain[st.ID] = true
-	}
-	return false
 }

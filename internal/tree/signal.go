@@ -1,7 +1,6 @@
 package tree
 
 import (
-	"errors"
 	"syscall"
 
 	"lenslaunch/internal/proc"
@@ -20,10 +19,7 @@ func Signal(f Finder, local int, sig syscall.Signal) (sent int) {
 }
 
 func send(st proc.Stat, sig syscall.Signal) error {
-	h, err := proc.Hold(st.ID)
-	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
-		h, err = proc.Refer(st.ID)
-	}
+	h, err := hold(st.ID)
 	if err != nil {
 		return err
 	}

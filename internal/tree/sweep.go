@@ -3,22 +3,10 @@ package tree
 import (
 	"context"
 	"errors"
-	"os"
 	"slices"
 	"syscall"
-	"time"
 
 	"lenslaunch/internal/proc"
-)
-
-// The bounds of freezing. What still forks then is killed while it does; what it
-// leaves is found by the next round.
-const (
-	freezePasses = 200
-	freezeTime   = time.Second
-	// Without a launcher, what vanishes while it is looked at may have been ours and
-	// have left a child. On a busy machine something vanishes always: not for long.
-	doubtTime = 200 * time.Millisecond
 )
 
 // Sweep ends every process of the attempt by SIGKILL and returns when none is left,
@@ -34,7 +22,7 @@ func Sweep(ctx context.Context, f Finder, reap func()) Result {
 	if reap == nil {
 		reap = func() {}
 	}
-	s := &sweep{ctx: ctx, search: newSearch(f, whole), reap: reap, known: map[proc.ID]bool{}, spare: spareFiles()}
+	s := &sweep{ctx: ctx, search: newSearch(f, whole), reap: reap, known: map[proc.ID]bool{}}
 	defer s.close()
 	for {
 		quiet := s.freeze()
@@ -55,7 +43,6 @@ type sweep struct {
 	ctx    context.Context
 	search *search
 	reap   func()
-	spare  []*os.File
 
 	known    map[proc.ID]bool // met so far, whether held or gone
 	fresh    []*proc.Handle   // stopped, to be killed
@@ -65,62 +52,6 @@ type sweep struct {
 	vanished int   // of the last pass
 	unseen   error // what the last pass could not look at
 	unheld   error // what was met and could not be held
-}
-
-// freeze stops what it finds until a deep pass finds nothing new, which it reports,
-// or until passes or time are used up.
-func (s *sweep) freeze() (quiet bool) {
-	began := time.Now()
-	for range freezePasses {
-		quiet := s.pass(false) == 0 && s.pass(true) == 0
-		if quiet && (s.search.rooted || s.vanished == 0 || time.Since(began) > doubtTime) {
-			return true
-		}
-		if s.ctx.Err() != nil || time.Since(began) > freezeTime {
-			break
-		}
-	}
-	s.pass(true)
-	return false
-}
-
-// pass looks once and returns how many processes were new.
-func (s *sweep) pass(deep bool) (found int) {
-	s.passes++
-	s.vanished, s.unseen = s.search.pass(deep, func(st proc.Stat) {
-		if !s.known[st.ID] {
-			s.known[st.ID] = true
-			found++ // also if it has gone by now: it may have forked
-			s.stop(st.ID)
-		}
-	})
-	s.reap()
-	return found
-}
-
-// stop keeps a process from forking and takes hold of it.
-func (s *sweep) stop(id proc.ID) {
-	h, err := s.hold(id)
-	if err != nil {
-		if !proc.Gone(err) {
-			s.unheld = errors.Join(s.unheld, err)
-		}
-		return
-	}
-	// One that may not be stopped may not be killed either: kill will tell.
-	_ = h.Signal(syscall.SIGSTOP)
-	s.fresh = append(s.fresh, h)
-}
-
-// hold does without a descriptor where there is none left.
-func (s *sweep) hold(id proc.ID) (*proc.Handle, error) {
-	h, err := proc.Hold(id)
-	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
-		closeAll(s.spare)
-		s.spare = nil
-		return proc.Refer(id)
-	}
-	return h, err
 }
 
 // kill ends all that is stopped, children before their parents: the end of a parent
@@ -179,25 +110,5 @@ func (s *sweep) close() {
 	for _, h := range s.killed {
 		h.Close()
 	}
-	closeAll(s.spare)
 	s.search.close()
-}
-
-// spareFiles keeps a few descriptors, for reading /proc when processes to be held
-// have used up all others.
-func spareFiles() []*os.File {
-	const spare = 4
-	var files []*os.File
-	for range spare {
-		if f, err := os.Open(os.DevNull); err == nil {
-			files = append(files, f)
-		}
-	}
-	return files
-}
-
-func closeAll(files []*os.File) {
-	for _, f := range files {
-		f.Close()
-	}
 }
