@@ -23,7 +23,7 @@ type effects struct {
 	console Console
 	inputs  chan<- input
 	done    chan struct{} // closed at the end: goroutines stop answering
-	tell    []Subscriber
+	teller  *teller
 	spawner *proc.Spawner
 	running sync.WaitGroup // goroutines that may still answer
 
@@ -38,6 +38,8 @@ type effects struct {
 	timers    map[timerKind]*time.Timer
 	ctx       context.Context
 	cancel    context.CancelFunc
+	stopped   time.Time // when the run was told to end, zero: it was not
+	until     time.Time // when waiting for the console ends
 }
 
 // running is what the machine holds for one attempt.
@@ -52,6 +54,7 @@ type running struct {
 	tails    []*logmux.Tail // stderr by local rank, nil: not seen by us
 	abort    chan struct{}  // closed: start no further rank
 	aborted  bool
+	ready    bool            // prepared: what its goroutine has written may be read
 	trees    *grown          // nil: nothing was started
 	memory   *oom.Watcher    // tells kills for memory
 	monitor  *monitor        // nil: nobody watches the progress of ranks
@@ -78,6 +81,7 @@ func (e *effects) note(in input) {
 	switch in := in.(type) {
 	case inPrepared:
 		if in.err == nil {
+			e.current.ready = true
 			e.tellGuard(e.current)
 			e.publish(AttemptBegan{At: in.at, Attempt: e.current.attempt, Warnings: e.current.warnings})
 		}
@@ -95,6 +99,9 @@ func (e *effects) note(in input) {
 		e.front.give(e.frontChild())
 		e.watchFront()
 	case inExited:
+		if e.current == nil || in.attempt != e.current.number {
+			return // what was given up as stuck has ended after all
+		}
 		if in.local == e.front.local {
 			e.front.over(in.exit)
 		}
@@ -180,10 +187,12 @@ func (e *effects) publish(ev Event) {
 	case AttemptEnded:
 		e.ended(&typed)
 		ev = typed
+	case SignalTaken:
+		if typed.Action == actionStop {
+			e.stopped = typed.At
+		}
 	}
-	for _, subscriber := range e.tell {
-		subscriber(ev)
-	}
+	e.teller.tell(ev)
 }
 
 // timer replaces the timer of its kind. A timer that fires meanwhile is harmless:

@@ -11,8 +11,8 @@ import (
 // lines, spans and the final report are made of Events alone.
 type Event interface{ isEvent() }
 
-// Subscriber receives every Event of a run, from the goroutine that owns the state:
-// it must return soon and cannot change the run.
+// Subscriber receives every Event of a run, one at a time, and cannot change the run:
+// one that does not return is left behind when the run ends.
 type Subscriber func(Event)
 
 // Outcome is how an attempt or a run ended.
@@ -23,6 +23,9 @@ const (
 	OutcomeFailed  Outcome = "failed"  // a rank failed
 	OutcomeStopped Outcome = "stopped" // a signal to the launcher ended it
 )
+
+// actionStop is the Action of the signal that ends a run.
+const actionStop = "stop"
 
 // Left is a process of an attempt that outlived SIGKILL.
 type Left struct {
@@ -90,7 +93,7 @@ type (
 	SignalTaken struct {
 		At     time.Time
 		Signal syscall.Signal
-		Action string // "stop", "forward", "ignored: already stopping", ...
+		Action string // "stop" (actionStop), "forward", "ignored: already stopping", ...
 	}
 
 	// StopBegan: the stop ladder began.

@@ -41,7 +41,8 @@ func (e *effects) startGuard() {
 // tellGuard tells a guard of the attempt so far. A guard that does not take it is
 // replaced when its end is seen.
 func (e *effects) tellGuard(run *running) {
-	if e.guard == nil || run == nil || run.trees == nil {
+	// An attempt that is still being prepared has no process; its turn comes.
+	if e.guard == nil || run == nil || !run.ready || run.trees == nil {
 		return
 	}
 	a := run.trees.guarded([]proc.ID{e.guard.Child.ID})

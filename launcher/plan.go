@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -68,7 +69,7 @@ func NewPlan(_ context.Context, c Config, w ranks.World, facts Facts) (*Plan, er
 	p := &Plan{Config: c, World: w, Why: w.Why, cpus: facts.CPUs, gpus: facts.GPUs, host: facts.Host}
 	p.base = carrier.Parse(c.Env[carrier.Variable])
 	p.RunID, p.RunIDFrom = detect.RunID(c.Env, p.base, c.RunID)
-	p.Why = append(p.Why, fmt.Sprintf("run id %s from %s", p.RunID, p.RunIDFrom))
+	p.Why = append(p.Why, p.runIDWhy())
 	p.JobUUID, _ = detect.JobUUID(c.Env, p.RunID)
 	p.found = detect.WorkerDefaults(c.Env, facts.Host, p.base)
 	for _, r := range w.LocalRanks() {
@@ -88,6 +89,14 @@ func NewPlan(_ context.Context, c Config, w ranks.World, facts Facts) (*Plan, er
 // generated reports whether the run's name was made up: such a run cannot be
 // continued, so it writes no ledger.
 func (p *Plan) generated() bool { return p.RunIDFrom == detect.Generated }
+
+// runIDWhy says where the run's name comes from, and what follows from a made-up one.
+func (p *Plan) runIDWhy() string {
+	if p.generated() {
+		return fmt.Sprintf("run id %s made up, so no ledger is kept (give --run-id ID to continue a run)", p.RunID)
+	}
+	return fmt.Sprintf("run id %s from %s", p.RunID, p.RunIDFrom)
+}
 
 // placeLedger decides where attempts are remembered; PrepareLedger makes the place.
 func (p *Plan) placeLedger(uid int) {
@@ -181,7 +190,13 @@ func (p *Plan) checkSize(w Worker) error {
 			return usage(fmt.Sprintf("cannot start a worker: %s would have %d bytes, one variable can have %d", key, size, maxString), "shorten it")
 		}
 	}
-	text, _ := carrier.Format(w.Carrier)
+	text, warnings := carrier.Format(w.Carrier)
+	for _, warning := range warnings {
+		// Every rank inherits the same: once is enough.
+		if line := "the ranks' carrier: " + warning.String(); !slices.Contains(p.Warnings, line) {
+			p.Warnings = append(p.Warnings, line)
+		}
+	}
 	if size := len(carrier.Variable) + len(text) + 2; size > maxString {
 		key, length := largest(w.Carrier)
 		return usage(fmt.Sprintf("cannot start a worker: its %s would have %d bytes, one variable can have %d; the largest key is %s with %d bytes",

@@ -89,6 +89,9 @@ func (p Policy) row(failed []Ended) int {
 }
 
 func (p Policy) usedUp() string {
+	if p.MaxRestarts == 1 {
+		return "the one restart is used up"
+	}
 	if p.Window > 0 {
 		return fmt.Sprintf("all %d restarts within --restart-window %v are used up", p.MaxRestarts, p.Window)
 	}

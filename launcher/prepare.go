@@ -139,6 +139,19 @@ func (e *effects) enter(run *running) *Failure {
 	return nil
 }
 
+// ledgerFailure says what to do about a ledger that cannot be used.
+func ledgerFailure(err error, stateDir string) *Failure {
+	var broken *ledger.FileError
+	switch {
+	case errors.As(err, &broken):
+		return usage(err.Error(), "") // it says what to do about the file
+	case stateDir != "":
+		return usage(fmt.Sprintf("cannot keep the ledger of attempts in --state-dir %s: %v", stateDir, err),
+			"give a directory that you own and can write")
+	}
+	return usage(err.Error(), "")
+}
+
 // history is the ledger's, or this invocation's own where there is no ledger.
 func (e *effects) history(h ledger.History) ledger.History {
 	if e.plan.LedgerDir == "" {

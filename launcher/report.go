@@ -15,7 +15,9 @@ import (
 func (p *Plan) Report(e AttemptEnded) []string {
 	cause := e.Faults[0]
 	lines := []string{p.headline(cause, e)}
-	lines = append(lines, e.Evidence.lines()...)
+	if cause.Cause == nil {
+		lines = append(lines, e.Evidence.lines()...)
+	}
 	if text := consequences(e); text != "" {
 		lines = append(lines, "  consequences: "+text)
 	}

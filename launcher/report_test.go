@@ -67,12 +67,11 @@ func TestReport(t *testing.T) {
 		{
 			"a rank that could not be started",
 			AttemptEnded{
-				Outcome: OutcomeFailed, Faults: []Fault{{Rank: 2, Cause: errors.New("cannot start rank 2: no memory"), Exit: code(126)}},
+				Outcome: OutcomeFailed, Faults: []Fault{{Rank: 2, Cause: errors.New("no memory"), Exit: code(126)}},
 				Next: Decision{Reason: "exit code 126 is fatal"}, Evidence: Evidence{Unseen: true},
 			},
 			[]string{
-				"rank 2 could not be started: cannot start rank 2: no memory",
-				"  its stderr went straight to the console, above",
+				"rank 2 could not be started: no memory",
 				"  next: no restart: exit code 126 is fatal; exit code 126",
 			},
 		},

@@ -54,7 +54,8 @@ func (e *effects) signalRestByMark(run *running, local int, sig syscall.Signal) 
 // checkRests looks for trees that are waited for and have ended meanwhile.
 func (e *effects) checkRests() {
 	run := e.current
-	if run == nil || run.trees == nil {
+	// Nothing rests while an attempt is being prepared: its trees are not ours to read.
+	if run == nil || len(run.resting) == 0 {
 		return
 	}
 	for local := range run.resting {

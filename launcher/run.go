@@ -12,6 +12,7 @@ import (
 // process receives; subscribers see every Event in order. Run returns when nothing
 // that it started is left, and leaves the process's own environment as it was.
 func Run(p *Plan, console Console, signals <-chan syscall.Signal, subscribers ...Subscriber) (int, error) {
+	defer settleThreads()()
 	spawner, err := proc.NewSpawner()
 	if err != nil {
 		return ExitInternal, err
@@ -32,7 +33,7 @@ func Run(p *Plan, console Console, signals <-chan syscall.Signal, subscribers ..
 		signals: signals,
 		now:     time.Now,
 		machine: &effects{
-			plan: p, console: console, inputs: inputs, done: make(chan struct{}), tell: subscribers,
+			plan: p, console: console, inputs: inputs, done: make(chan struct{}), teller: newTeller(subscribers),
 			spawner: spawner, forest: forest, front: front, timers: map[timerKind]*time.Timer{}, ctx: ctx, cancel: cancel,
 		},
 	}

@@ -1,12 +1,14 @@
 package launcher
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"os/exec"
 	"slices"
 	"strconv"
+	"syscall"
 	"time"
 
 	"lenslaunch/carrier"
@@ -51,12 +53,12 @@ func (e *effects) start(run *running, local int) (*proc.Child, error) {
 	}
 	files, err := e.open(run, w)
 	if err != nil {
-		return nil, fmt.Errorf("cannot start rank %d: %w", w.Rank, err)
+		return nil, shortage(err)
 	}
 	defer files.close()
 	watched, err := run.watch(w, files)
 	if err != nil {
-		return nil, fmt.Errorf("cannot start rank %d: %w", w.Rank, err)
+		return nil, shortage(err)
 	}
 	var child *proc.Child
 	err = carrier.Publish(e.ctx, w.Carrier, func(scope *carrier.Scope) error {
@@ -72,13 +74,28 @@ func (e *effects) start(run *running, local int) (*proc.Child, error) {
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("cannot start rank %d: %w", w.Rank, err)
+		return nil, shortage(err)
 	}
 	files.follow()
 	if watched != nil {
 		run.monitor.tell(news{local: local, at: time.Now(), begin: watched})
 	}
 	return child, nil
+}
+
+// shortage adds to the error of a start which limit was reached, where that is known.
+func shortage(err error) error {
+	for errno, what := range map[syscall.Errno]string{
+		syscall.EAGAIN: "no more processes: ulimit -u, or the limit of the container",
+		syscall.EMFILE: "no more open files in this process: ulimit -n",
+		syscall.ENFILE: "no more open files on this machine: fs.file-max",
+		syscall.ENOMEM: "no memory",
+	} {
+		if errors.Is(err, errno) {
+			return fmt.Errorf("%w (%s)", err, what)
+		}
+	}
+	return err
 }
 
 // bind puts the thread that starts a rank in the rank's place, from where it goes on.

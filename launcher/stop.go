@@ -56,7 +56,7 @@ func (st *stepper) toldToEnd(in inSignal) {
 		return
 	}
 	st.told = &Told{Signal: in.signal, At: in.at}
-	st.tell(SignalTaken{At: in.at, Signal: in.signal, Action: "stop"})
+	st.tell(SignalTaken{At: in.at, Signal: in.signal, Action: actionStop})
 	switch st.phase {
 	case phaseRunning, phaseGrace:
 		st.do(doAbortSpawn{})

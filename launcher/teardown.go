@@ -8,8 +8,21 @@ import (
 	"lenslaunch/internal/tree"
 )
 
-// drainTime bounds how long output is awaited after the last rank has gone.
-const drainTime = 30 * time.Second
+// Bounds of waiting for a console, after the last rank has gone.
+const (
+	drainTime = 30 * time.Second
+	lastWords = time.Second // for the report, when the time for output is used up
+)
+
+// drained is when output has been awaited long enough: at a normal end after
+// drainTime, and where the run was told to end, with the time that it has to stop.
+// Whoever told it kills it soon after.
+func (e *effects) drained(now time.Time) time.Time {
+	if e.stopped.IsZero() {
+		return now.Add(drainTime)
+	}
+	return e.stopped.Add(e.plan.Stop.Kill)
+}
 
 // sweep ends what the attempt left behind, then drains its output.
 func (e *effects) sweep(number int) {
@@ -19,13 +32,14 @@ func (e *effects) sweep(number int) {
 	}
 	run.finish()
 	run.unobserve()
-	finder := e.finder(run)
+	e.until = e.drained(time.Now())
+	finder, until := e.finder(run), e.until
 	e.background(func() {
 		in := inSwept{attempt: number, random: rand.Float64()}
 		if run.trees != nil {
 			in.left = run.trees.end(finder, func() { e.spawner.ReapOrphans() })
 		}
-		run.mux.Drain(drainTime)
+		run.mux.Drain(time.Until(until))
 		in.reported = run.reported(e.plan)
 		in.at = time.Now()
 		e.answer(in)
@@ -54,7 +68,8 @@ func (run *running) reported(p *Plan) map[int]time.Time {
 	return at
 }
 
-// close ends what is still held. Every goroutine has ended when it returns.
+// close ends what is still held. Every goroutine has ended when it returns, but those
+// that are stuck in a console.
 func (e *effects) close() {
 	close(e.done)
 	e.cancel()
@@ -66,6 +81,7 @@ func (e *effects) close() {
 	e.running.Wait()
 	e.dismissGuard()
 	e.spawner.Close()
+	e.teller.close(max(time.Until(e.until), lastWords))
 }
 
 // release gives back what the attempt holds.
