@@ -1,7 +1,9 @@
 package launcher
 
 import (
+	"cmp"
 	"slices"
+	"syscall"
 	"time"
 
 	"lenslaunch/internal/proc"
@@ -11,42 +13,62 @@ import (
 // them to say nothing (the launch specification, "First failure decides").
 const simultaneous = 2 * time.Millisecond
 
+// oneLook is how close two failures are that we learnt of at the same moment: a machine
+// that is too busy to run us may show us so what happened one after the other.
+const oneLook = 20 * time.Microsecond
+
 // order puts the failure that decides first and says how many, with it, came at the
 // same time. reported is when a rank wrote its error file, zero if it did not. Among
 // simultaneous failures the cause is the one whose error file is earliest, else one
-// that died of a signal (we sent none of those), else the lowest rank.
+// that died of a signal (we sent none of those), else the lowest rank; or rather, of
+// those that we learnt of in one look, the first in the order of the kernel, which is
+// then all that is known (proc.Child.At).
 func order(faults []Fault, reported func(local int) time.Time) (ordered []Fault, same int) {
 	ordered = slices.Clone(faults)
 	if len(ordered) == 0 {
 		return ordered, 0
 	}
 	slices.SortStableFunc(ordered, func(a, b Fault) int { return a.At.Compare(b.At) })
-	first := ordered[0].At
+	first, looks := ordered[0].At, map[int]int{}
 	for same < len(ordered) && ordered[same].At.Sub(first) <= simultaneous {
+		f := ordered[same]
+		looks[f.Local] = f.Rank
+		if same > 0 && f.At.Sub(ordered[same-1].At) < oneLook {
+			looks[f.Local] = looks[ordered[same-1].Local]
+		}
 		same++
 	}
-	slices.SortStableFunc(ordered[:same], func(a, b Fault) int { return before(a, b, reported) })
+	slices.SortStableFunc(ordered[:same], func(a, b Fault) int {
+		return cmp.Or(
+			sooner(reported(a.Local), reported(b.Local)), signalFirst(a.Exit.Signal, b.Exit.Signal),
+			looks[a.Local]-looks[b.Local], a.At.Compare(b.At), a.Rank-b.Rank,
+		)
+	})
 	return ordered, same
 }
 
-// before compares two simultaneous failures.
-func before(a, b Fault, reported func(int) time.Time) int {
-	ra, rb := reported(a.Local), reported(b.Local)
+// sooner compares two times of which either may not exist.
+func sooner(a, b time.Time) int {
 	switch {
-	case ra.IsZero() != rb.IsZero():
-		if rb.IsZero() {
-			return -1
-		}
-		return 1
-	case !ra.Equal(rb):
-		return ra.Compare(rb)
-	case (a.Exit.Signal != 0) != (b.Exit.Signal != 0):
-		if a.Exit.Signal != 0 {
-			return -1
-		}
+	case a.IsZero() && b.IsZero():
+		return 0
+	case b.IsZero():
+		return -1
+	case a.IsZero():
 		return 1
 	}
-	return a.Rank - b.Rank
+	return a.Compare(b)
+}
+
+// signalFirst puts an end by a signal before one by code.
+func signalFirst(a, b syscall.Signal) int {
+	switch {
+	case (a != 0) == (b != 0):
+		return 0
+	case a != 0:
+		return -1
+	}
+	return 1
 }
 
 // reasonOf says why a worker ended. One that was asked to stop was stopped, however

@@ -118,11 +118,12 @@ func (e *effects) await(s inStarted) {
 	// Not counted in running: a process that SIGKILL cannot end is not waited for.
 	go func() {
 		exit, err := s.child.Wait()
+		at := s.child.At()
 		if err != nil {
 			// The kernel refuses to say how it ended: that is an end all the same.
-			exit = proc.Exit{Code: ExitInternal}
+			exit, at = proc.Exit{Code: ExitInternal}, time.Now()
 		}
-		in := inExited{at: time.Now(), attempt: s.attempt, local: s.local, exit: exit}
+		in := inExited{at: at, attempt: s.attempt, local: s.local, exit: exit}
 		if exit.Signal == killSignal {
 			if kill, ok := memory.Explain(); ok {
 				in.oom = kill.String()

@@ -55,9 +55,7 @@ func step(s state, in input) (state, []action) {
 			st.moreTime(in)
 		}
 	case inStopped:
-		if in.attempt == st.attempt {
-			st.frontStopped(in)
-		}
+		st.frontStopped(in)
 	case inSwept:
 		if in.attempt == st.attempt {
 			st.swept(in)

@@ -559,6 +559,8 @@ func TestOrderOfFailures(t *testing.T) {
 		{"none", nil, nil, nil, 0},
 		{"order of time", []Fault{at(0, 9, code(1)), at(5, 0, code(1)), at(3, 5, code(1))}, nil, []int{5, 3, 0}, 1},
 		{"lowest rank", []Fault{at(5, 0, code(1)), at(3, 2, code(1)), at(0, 2.1, code(1))}, nil, []int{3, 5, 0}, 2},
+		{"the kernel's order in one look", []Fault{at(5, 0, code(1)), at(3, 0.001, code(1)), at(0, 0.002, code(1))}, nil, []int{5, 3, 0}, 3},
+		{"lowest rank of two looks", []Fault{at(5, 0, code(1)), at(2, 0.001, code(1)), at(4, 1, code(1)), at(3, 1.001, code(1))}, nil, []int{4, 3, 5, 2}, 4},
 		{"a signal before a code", []Fault{at(1, 0, code(1)), at(3, 1, killed(syscall.SIGSEGV))}, nil, []int{3, 1}, 2},
 		{"an error file before all", []Fault{at(1, 0, code(1)), at(3, 1, killed(syscall.SIGSEGV)), at(4, 1, code(1))},
 			map[int]time.Time{4: epoch}, []int{4, 3, 1}, 3},

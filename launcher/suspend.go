@@ -49,10 +49,10 @@ func (st *stepper) lift(at time.Time) {
 // without a launcher. A rank that is being stopped for good and only tidies up the
 // terminal does not.
 func (st *stepper) frontStopped(in inStopped) {
-	if st.ranks[in.local].phase != rankRunning || st.phase == phaseStopping && wantsTerminal(in.signal) {
-		return
+	tidies := st.phase == phaseStopping && wantsTerminal(in.signal)
+	if in.attempt == st.attempt && st.ranks[in.local].phase == rankRunning && !tidies {
+		st.suspend(in.at, in.signal, true)
 	}
-	st.suspend(in.at, in.signal, true)
 }
 
 // interrupted reports whether the rank that has the terminal died of what only the

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -23,7 +24,9 @@ type Child struct {
 	cmd    *exec.Cmd
 	family *family  // where it is registered until it is reaped
 	pidfd  *os.File // nil on a kernel without pidfds
+	pidno  int      // the descriptor's number, -1: none
 	ended  atomic.Bool
+	at     time.Time // when it was seen to have ended
 
 	mu     sync.Mutex // orders SignalGroup against Reap: the group is signalled only while the leader pins its number
 	reaped bool
@@ -31,7 +34,7 @@ type Child struct {
 
 // newChild takes over a started command and its pidfd (-1: none).
 func newChild(cmd *exec.Cmd, pidfd int, f *family) *Child {
-	c := &Child{cmd: cmd, family: f, ID: ID{Pid: cmd.Process.Pid}}
+	c := &Child{cmd: cmd, family: f, pidno: -1, ID: ID{Pid: cmd.Process.Pid}}
 	f.add(c.Pid)
 	// The child is not reaped before Reap, so its start time is readable even if
 	// it ended already.
@@ -41,7 +44,8 @@ func newChild(cmd *exec.Cmd, pidfd int, f *family) *Child {
 	if pidfd >= 0 {
 		// Only a non-blocking descriptor is given to the runtime poller.
 		if err := unix.SetNonblock(pidfd, true); err == nil {
-			c.pidfd = os.NewFile(uintptr(pidfd), "pidfd")
+			f.finish.enter(pidfd)
+			c.pidfd, c.pidno = os.NewFile(uintptr(pidfd), "pidfd"), pidfd
 		} else {
 			unix.Close(pidfd)
 		}
@@ -55,11 +59,20 @@ func (c *Child) Wait() (Exit, error) {
 	if err := c.waitReadable(); err != nil {
 		return Exit{}, fmt.Errorf("cannot wait for %v: %w", c.ID, err)
 	}
+	c.at = c.family.finish.time(c.pidno)
 	// WNOWAIT leaves the zombie: its pid stays ours until Reap.
 	exit, err := peek(c.Pid)
+	if c.pidno < 0 {
+		c.at = time.Now() // there was nothing to wait for before
+	}
 	c.ended.Store(true)
 	return exit, err
 }
+
+// At is when the child was seen to have ended, for the goroutine in which Wait has
+// returned. Of two children the one that ended first has the earlier time, also if
+// both were seen late.
+func (c *Child) At() time.Time { return c.at }
 
 // Ended reports whether Wait has returned.
 func (c *Child) Ended() bool { return c.ended.Load() }

@@ -52,6 +52,7 @@ func (s *Spawner) Aside(f func()) {
 // family is what is known of this process's children.
 type family struct {
 	strangers []ID
+	finish    *finish
 
 	mu    sync.Mutex // orders reaping an own child against reapOthers: a pid is free in between
 	own   map[int]struct{}
@@ -66,7 +67,7 @@ func newFamily() *family {
 	if self, err := os.FindProcess(os.Getpid()); err == nil {
 		_ = self.Release() // there is nothing to lose
 	}
-	f := &family{own: map[int]struct{}{}}
+	f := &family{own: map[int]struct{}{}, finish: newFinish()}
 	if self, err := ReadStat(os.Getpid()); err == nil {
 		_ = Walk(self.ID, func(st Stat) bool {
 			f.strangers = append(f.strangers, st.ID)

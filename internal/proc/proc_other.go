@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os/exec"
 	"syscall"
+	"time"
 )
 
 // Processes are supervised on Linux only: pidfds, parent-death signals and /proc
@@ -51,6 +52,9 @@ type Child struct{ ID }
 
 // Wait is not supported here.
 func (*Child) Wait() (Exit, error) { return Exit{}, errUnsupported }
+
+// At is not supported here.
+func (*Child) At() time.Time { return time.Time{} }
 
 // Reap does nothing.
 func (*Child) Reap() {}

@@ -46,7 +46,10 @@ func (s *Spawner) loop(ready chan<- error) {
 }
 
 // Close ends the thread. Children that live on get their parent-death signal.
-func (s *Spawner) Close() { close(s.work) }
+func (s *Spawner) Close() {
+	close(s.work)
+	s.family.finish.close()
+}
 
 // Do runs f on the Spawner's thread and waits for it.
 func (s *Spawner) Do(f func()) {

@@ -65,10 +65,10 @@ func (f Finder) shared() bool { return f.Root.Pid == 1 || len(f.Strangers) > 0 }
 // A search looks for an attempt's processes, once or again and again.
 type search struct {
 	f       Finder
-	rank    int             // whole, or a local rank
-	rooted  bool            // the launcher lives: what it adopts is seen even after its end
-	leaders map[int]proc.ID // those that the search is about, by pid
-	home    int             // the launcher's session, 0: unknown
+	rank    int              // whole, or a local rank
+	rooted  bool             // the launcher lives: what it adopts is seen even after its end
+	leaders map[int]proc.ID  // those that the search is about, by pid
+	home    int              // the launcher's session, 0: unknown
 	never   map[proc.ID]bool // excluded, with all below
 	above   map[proc.ID]bool // ourselves and our ancestors
 	env     *environs

@@ -95,8 +95,9 @@ func TestSweepAfterTheLeaders(t *testing.T) {
 			ask[any](s, "reap", i)
 		}
 	}
+	found := s.names(ask[[]proc.Stat](s, "find"))
 	if r := s.sweep(); !r.Empty() || r.Killed < len(s.cast)-len(args) {
-		t.Errorf("%+v", r)
+		t.Errorf("%d of %v killed: %+v; found %v", len(s.cast)-len(args), s.cast, r, found)
 	}
 	s.nobodyLives()
 	s.empty()
