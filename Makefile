@@ -10,12 +10,12 @@ COUNT ?= 2
 PAIRS ?= 40
 
 BUILD = CGO_ENABLED=0 $(GO) build -trimpath
-TAGS = interop,stress
+TAGS = interop,stress,faults,terminal
 # The race detector is C code: it needs cgo, and cgo needs a C compiler.
 CC_FOUND := $(shell command -v "$${CC:-cc}" 2>/dev/null || command -v gcc 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test test-race fuzz lint test-interop test-stress bench cross clean
+.PHONY: help build demo test test-race fuzz lint test-interop test-stress test-faults test-terminal bench cross clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 16
@@ -53,6 +53,12 @@ test-interop: ## real torch, OpenTelemetry SDK and NeMo Lens in an environment m
 
 test-stress: ## 200 launches side by side on this machine
 	$(GO) test -tags stress -count=1 -v -timeout 10m ./test/stress/...
+
+test-faults: ## ends jobs in every way and counts what is left; as root it tries more
+	$(GO) test -tags faults -count=1 -v -timeout 30m ./test/faults/...
+
+test-terminal: ## keys at a real terminal, docs/terminal.txt; UPDATE=-update writes it
+	$(GO) test -tags terminal -count=1 -v -timeout 20m ./test/terminal/... $(UPDATE)
 
 bench: ## the launcher against the least that a Go program can do, in pairs
 	$(GO) test -run '^$$' -bench . -benchtime $(PAIRS)x ./bench/...
