@@ -127,7 +127,7 @@ func (e *effects) enter(run *running) *Failure {
 		return e.enter(run)
 	}
 	if err != nil {
-		return usage(err.Error(), "")
+		return ledgerFailure(err, e.plan.StateDir)
 	}
 	e.began = append(e.began, a) // should the ledger be lost before the next one
 	run.attempt = e.plan.number(a)

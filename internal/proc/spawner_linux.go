@@ -82,7 +82,7 @@ func (s *Spawner) start(cmd *exec.Cmd) (*Child, error) {
 	// Without copying goroutines WaitDelay never runs; it stays set so that a
 	// future io.Writer here cannot make Wait hang on a grandchild (golang/go#23019).
 	cmd.WaitDelay = time.Second
-	if err := startRetrying(cmd, time.Sleep); err != nil {
+	if err := startRetrying(cmd, time.Sleep); err != nil { //nolint:forbidigo // no event tells that a file is no longer busy
 		return nil, err
 	}
 	return newChild(cmd, pidfd, s.family), nil

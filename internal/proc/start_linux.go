@@ -14,7 +14,7 @@ func (s *Spawner) StartDetached(cmd *exec.Cmd) (*Child, error) {
 		pidfd := -1
 		cmd.SysProcAttr.PidFD = &pidfd
 		cmd.WaitDelay = time.Second
-		if err = startRetrying(cmd, time.Sleep); err == nil {
+		if err = startRetrying(cmd, time.Sleep); err == nil { //nolint:forbidigo // no event tells that a file is no longer busy
 			child = newChild(cmd, pidfd, s.family)
 		}
 	})

@@ -144,7 +144,7 @@ func TestSimultaneousFailuresForReal(t *testing.T) {
 				t.Fatal(err)
 			}
 			s.begin(k)
-			s.signal(syscall.SIGSTOP)
+			s.freeze()
 			for n, command := range slices.Backward(tt.commands[:]) {
 				s.rank(n).tell(command)
 				if err := awaitEnd(t.Context(), s.rank(n).Pid); err != nil {

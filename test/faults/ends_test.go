@@ -89,7 +89,7 @@ func guardKilled(s *scene, _ *cell) {
 // launcher stands still meanwhile: it could start another guard between the two.
 func bothKilled(s *scene, c *cell) {
 	guard := s.guard()
-	s.signal(syscall.SIGSTOP)
+	s.freeze()
 	s.kill(guard)
 	s.signal(syscall.SIGKILL)
 	s.wait()

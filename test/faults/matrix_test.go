@@ -31,11 +31,6 @@ type cell struct {
 
 func (c *cell) survived(list []process) { c.left = append(c.left, list...) }
 
-// clean reports whether nothing is left.
-func (c *cell) clean() bool {
-	return c.reachable && c.before > 0 && len(c.left)+c.zombies+c.ports+c.groups == 0
-}
-
 // String is the cell as the matrix shows it: before, and what is left.
 func (c *cell) String() string {
 	switch {

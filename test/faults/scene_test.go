@@ -4,6 +4,7 @@ package faults
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -260,6 +261,21 @@ func (s *scene) signal(sig syscall.Signal) {
 	s.Helper()
 	if err := s.launcher.Process.Signal(sig); err != nil {
 		s.Fatalf("cannot signal the launcher: %v", err)
+	}
+}
+
+// freeze returns once all threads of the launcher stand still.
+func (s *scene) freeze() {
+	s.Helper()
+	s.signal(syscall.SIGSTOP)
+	for {
+		err := unix.Waitid(unix.P_PID, s.launcher.Process.Pid, nil, unix.WSTOPPED, nil)
+		if err == nil {
+			return
+		}
+		if !errors.Is(err, unix.EINTR) {
+			s.Fatalf("the launcher does not stop: %v", err)
+		}
 	}
 }
 
