@@ -205,7 +205,8 @@ func (st *stepper) react(at time.Time) {
 		return
 	}
 	st.do(doAbortSpawn{})
-	if st.grace > 0 && st.alive() > 0 {
+	// A rank that is just being started may not have been seen yet: it has its grace, too.
+	if st.grace > 0 && !st.over() {
 		st.phase = phaseGrace
 		st.do(doTimer{st.attempt, timerGrace, st.grace})
 		return

@@ -349,6 +349,26 @@ func TestFailureGrace(t *testing.T) {
 	}
 }
 
+// The failure of one rank can be known before the start of the next one is: that one
+// gets its grace all the same.
+func TestGraceOfARankThatIsJustStarting(t *testing.T) {
+	s := newScript(t, rules{ranks: 2, grace: time.Minute})
+	s.in(inPrepared{at: s.at(), attempt: 1}).start(0).silent()
+	s.exit(0, code(3)).expect("reap 0", "abort-spawn", "timer grace 1m0s")
+	s.start(1).expect()
+	s.in(inSpawned{at: s.at(), attempt: 1}).expect()
+	s.exit(1, code(4)).silent().swept().expect("exit 3")
+}
+
+// Nobody is left to have a grace: the launch ends with the failure.
+func TestGraceOfNobody(t *testing.T) {
+	s := newScript(t, rules{ranks: 2, grace: time.Minute})
+	s.in(inPrepared{at: s.at(), attempt: 1}).start(0).silent()
+	s.exit(0, code(3)).silent()
+	s.in(inSpawned{at: s.at(), attempt: 1}).expect("sweep")
+	s.swept().expect("exit 3")
+}
+
 func TestGraceEndsWithTheLastRank(t *testing.T) {
 	s := newScript(t, rules{ranks: 2, grace: time.Hour}).launch().silent()
 	s.exit(0, code(1)).exit(1, code(2)).silent().swept().expect("exit 1")
