@@ -26,13 +26,27 @@ type Finder struct {
 	// is process 1 of a container, an orphan below Root may be theirs, or come from
 	// `docker exec`: it then counts only with a mark, a group or a session of ours.
 	Strangers []proc.ID
-	// Session is the launcher's own session, in which ranks begin. 0: Root's, while
-	// that lives; without either only sessions count whose leader is found.
+	// Session is the launcher's own session, in which ranks begin, as SessionOf tells.
+	// 0: Root's, while that lives; without either only sessions count whose leader is
+	// found.
 	Session int
 	// Pinned is a time (proc.Now) until which no leader was reaped, so that no leader's
 	// number was given away: what started in its group before is ours even if it shows
 	// no mark. A guard takes it when it sees the launcher's end. 0: unknown.
 	Pinned uint64
+}
+
+// outside, as a Finder's Session, is one that is led from outside our pid namespace: the
+// state of its members shows 0. A launcher has such a session where something entered
+// a container to start it, or where process 1 is no session's leader.
+const outside = -1
+
+// SessionOf is the session of a process as a Finder holds it; never 0.
+func SessionOf(st proc.Stat) int {
+	if st.Session == 0 {
+		return outside
+	}
+	return st.Session
 }
 
 // whole, in the place of a local rank, stands for the whole attempt.
@@ -68,7 +82,7 @@ type search struct {
 	rank    int              // whole, or a local rank
 	rooted  bool             // the launcher lives: what it adopts is seen even after its end
 	leaders map[int]proc.ID  // those that the search is about, by pid
-	home    int              // the launcher's session, 0: unknown
+	home    int              // the launcher's session (SessionOf), 0: unknown
 	never   map[proc.ID]bool // excluded, with all below
 	above   map[proc.ID]bool // ourselves and our ancestors
 	env     *environs
@@ -99,7 +113,7 @@ func newSearch(f Finder, rank int) *search {
 	if root, err := proc.ReadStat(f.Root.Pid); f.Root.Pid > 0 && err == nil && root.ID == f.Root {
 		s.rooted = !f.shared()
 		if s.home == 0 {
-			s.home = root.Session
+			s.home = SessionOf(root)
 		}
 	}
 	return s
