@@ -229,7 +229,7 @@ func (e *effects) signal(a doSignal) {
 
 func (e *effects) reap(local int) {
 	if c := e.child(local); c != nil {
-		c.Reap()
+		e.reapLeader(c)
 	}
 }
 
@@ -245,8 +245,22 @@ func (e *effects) kill(local int) {
 	}
 	_ = c.SignalGroup(syscall.SIGKILL)
 	if c.Ended() {
-		c.Reap()
+		e.reapLeader(c)
 	}
+}
+
+// reapLeader gives a leader's number back. A later search, and the guard's, must know
+// since when its group's number proves nothing.
+func (e *effects) reapLeader(c *proc.Child) {
+	if g := e.current.trees; g != nil && g.reaped == 0 {
+		// Unknown means that no group of a reaped leader counts.
+		g.reaped, _ = proc.Now()
+		if e.guard != nil && g.reaped != 0 {
+			// One that does not take it is replaced, and the next one is told.
+			_ = e.guard.Reaped(g.reaped)
+		}
+	}
+	c.Reap()
 }
 
 // abortSpawn keeps the launch from going on.

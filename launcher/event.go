@@ -1,6 +1,7 @@
 package launcher
 
 import (
+	"fmt"
 	"syscall"
 	"time"
 
@@ -29,9 +30,17 @@ const actionStop = "stop"
 
 // Left is a process of an attempt that outlived SIGKILL.
 type Left struct {
-	Pid     int
+	Pid     int // 0: what is left could not be looked for
 	Command string
 	Why     string // "uninterruptible sleep in nfs_wait", "not permitted"
+}
+
+// String is for logs and reports.
+func (l Left) String() string {
+	if l.Pid == 0 {
+		return "not known, " + l.Why
+	}
+	return fmt.Sprintf("pid %d (%s): %s", l.Pid, printable(l.Command), l.Why)
 }
 
 // Reason is why a worker ended (the telemetry specification, `lenslaunch.worker`).

@@ -58,6 +58,9 @@ func (e *effects) tellGuard(run *running) {
 			_ = e.guard.Leader(c.ID)
 		}
 	}
+	if run.trees.reaped != 0 {
+		_ = e.guard.Reaped(run.trees.reaped)
+	}
 }
 
 // exclude lists the processes below us that are not the attempt's.

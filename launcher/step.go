@@ -1,7 +1,6 @@
 package launcher
 
 import (
-	"fmt"
 	"time"
 )
 
@@ -278,7 +277,7 @@ func (st *stepper) failedAttempt(ended AttemptEnded, in inSwept) {
 	ended.Next = st.policy.decide(st.failed, in.random)
 	if ended.Next.Restart && len(in.left) > 0 {
 		// Two attempts at once would fight for GPUs and memory.
-		ended.Next = Decision{Reason: fmt.Sprintf("%d processes of this attempt could not be ended", len(in.left))}
+		ended.Next = Decision{Reason: "not everything of this attempt is gone"}
 	}
 	if ended.Next.Restart && st.told != nil {
 		ended.Outcome = OutcomeStopped

@@ -83,6 +83,9 @@ func attemptEnded(log *slog.Logger, p *launcher.Plan, e launcher.AttemptEnded, s
 		log.Warn("the attempt's end is not in the ledger", "cause", e.LedgerProblem)
 	}
 	if len(e.Faults) == 0 {
+		for _, l := range e.Left {
+			log.Warn("left behind: " + l.String())
+		}
 		log.Debug("attempt ended", "outcome", string(e.Outcome))
 		return
 	}
