@@ -23,10 +23,14 @@ const (
 	OutcomeSuccess Outcome = "success" // every rank exited 0
 	OutcomeFailed  Outcome = "failed"  // a rank failed
 	OutcomeStopped Outcome = "stopped" // a signal to the launcher ended it
+	OutcomeSaved   Outcome = "saved"   // every rank exited 0 after a save request: run it again
 )
 
 // actionStop is the Action of the signal that ends a run.
 const actionStop = "stop"
+
+// actionSave is the Action of a save request.
+const actionSave = "save request"
 
 // Left is a process of an attempt that outlived SIGKILL.
 type Left struct {

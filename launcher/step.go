@@ -83,7 +83,7 @@ func (st *stepper) prepare(at time.Time) {
 	st.phase = phasePreparing
 	st.ranks = make([]rank, st.rules.ranks)
 	st.spawned, st.rung = false, 0
-	st.begun, st.faults = time.Time{}, nil
+	st.begun, st.asked, st.faults = time.Time{}, time.Time{}, nil
 	st.tell(AttemptPreparing{At: at, Number: st.attempt})
 	st.do(doPrepare{st.attempt})
 }
@@ -250,6 +250,10 @@ func (st *stepper) swept(in inSwept) {
 	faults, same := order(st.faults, func(local int) time.Time { return in.reported[local] })
 	ended := AttemptEnded{At: in.at, Faults: faults, Simultaneous: same, Stopped: st.stoppedRanks(), Told: st.told, Began: st.begun, Left: in.left}
 	switch {
+	case len(st.faults) == 0 && st.told == nil && st.saved():
+		ended.Outcome = OutcomeSaved
+		st.tell(ended)
+		st.finish(in.at, OutcomeSaved, st.save.Code, nil)
 	case len(st.faults) == 0 && st.told == nil:
 		ended.Outcome = OutcomeSuccess
 		st.tell(ended)

@@ -39,6 +39,9 @@ func messages(log *slog.Logger, p *launcher.Plan, stderr *logmux.Sink, format st
 			if e.Failure != nil {
 				log.Error(e.Failure.Error())
 			}
+			if e.Outcome == launcher.OutcomeSaved {
+				log.Info("saved as asked, run me again", "exit_code", e.Code)
+			}
 			log.Debug("run ended", "outcome", string(e.Outcome), "exit_code", e.Code, "attempts", e.Attempts)
 		}
 	}
