@@ -15,7 +15,7 @@ TAGS = interop,stress,faults,terminal
 CC_FOUND := $(shell command -v "$${CC:-cc}" 2>/dev/null || command -v gcc 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test test-race fuzz lint test-interop test-stress test-faults test-terminal bench cross clean
+.PHONY: help build demo test test-race fuzz lint test-interop test-stress test-faults test-terminal bench bench-torchrun cross clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 16
@@ -62,6 +62,10 @@ test-terminal: ## keys at a real terminal, docs/terminal.txt; UPDATE=-update wri
 
 bench: ## the launcher against the least that a Go program can do, in pairs
 	$(GO) test -run '^$$' -bench . -benchtime $(PAIRS)x ./bench/...
+
+bench-torchrun: ## against the torchrun of the interop environment, in pairs
+	@python=$$(test/interop/venv.sh) && BENCH_PYTHON="$$python" \
+		$(GO) test -run '^$$' -bench Torchrun -benchtime $(PAIRS)x ./bench/...
 
 cross: ## dist/: static linux/amd64 and linux/arm64; checks that darwin/arm64 compiles
 	GOOS=linux GOARCH=amd64 $(BUILD) -o dist/lenslaunch-linux-amd64 ./cmd/lenslaunch
