@@ -116,7 +116,7 @@ func (e *effects) note(in input) {
 func (e *effects) await(s inStarted) {
 	memory := e.current.memory
 	// Not counted in running: a process that SIGKILL cannot end is not waited for.
-	go func() {
+	go e.caught(func() {
 		exit, err := s.child.Wait()
 		at := s.child.At()
 		if err != nil {
@@ -130,11 +130,11 @@ func (e *effects) await(s inStarted) {
 			}
 		}
 		e.answer(in)
-	}()
+	})
 }
 
 // background runs f in a goroutine that close waits for.
-func (e *effects) background(f func()) { e.running.Go(f) }
+func (e *effects) background(f func()) { e.running.Go(func() { e.caught(f) }) }
 
 // answer gives an input to the loop, unless the run is over.
 func (e *effects) answer(in input) {

@@ -25,7 +25,7 @@ func (e *effects) startGuard() {
 	}
 	e.guard, e.guardGone = client, make(chan struct{})
 	gone, last := e.guardGone, e.guards >= guardTries
-	go func() {
+	go e.caught(func() {
 		exit, err := client.Child.Wait()
 		client.Child.Reap()
 		close(gone)
@@ -34,7 +34,7 @@ func (e *effects) startGuard() {
 			cause = err.Error()
 		}
 		e.answer(inGuardGone{at: time.Now(), cause: cause, last: last})
-	}()
+	})
 	e.tellGuard(e.current)
 }
 
