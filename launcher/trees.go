@@ -96,16 +96,13 @@ func (g *grown) enter(cmd *exec.Cmd, local int) error {
 	return nil
 }
 
-// finder describes the attempt to a sweep. Where a control group holds it, and nothing
-// below us can be a stranger's, every descendant is found without reading the
-// environment of every process on the machine.
+// finder describes the attempt to a sweep. Where nothing below us can be a stranger's,
+// every descendant is found without reading the environment of every process on the
+// machine.
 func (g *grown) finder(children []*proc.Child, exclude []proc.ID) tree.Finder {
 	f := tree.Finder{
 		Root: g.self, Exclude: exclude, Strangers: g.strangers, Leaders: make([]proc.ID, len(children)),
-		Session: g.home, Pinned: g.reaped,
-	}
-	if g.group == nil || g.wide {
-		f.Mark = g.mark
+		Session: g.home, Pinned: g.reaped, Mark: g.mark, Adopting: !g.wide,
 	}
 	for local, c := range children {
 		if c != nil {

@@ -13,8 +13,11 @@ type Finder struct {
 	// Root is the launcher: everything below it is the attempt's, except what is
 	// excluded. Zero or dead: the rest has to do (a guard).
 	Root proc.ID
-	// Mark of the attempt; zero: none was given, or Root is alive and a subreaper, and
-	// its descendants are enough (then no other process is looked at).
+	// Adopting: Root adopts every orphan below it, and nobody else's: while it lives,
+	// what is not below it is none of the attempt's, whatever it shows. A batch job that
+	// a rank submitted may run on this very machine with the rank's environment.
+	Adopting bool
+	// Mark of the attempt; zero: none was given.
 	Mark Mark
 	// Leaders by local rank; zero: not started. They may have ended, and be reaped.
 	Leaders []proc.ID
@@ -81,6 +84,7 @@ type search struct {
 	f       Finder
 	rank    int              // whole, or a local rank
 	rooted  bool             // the launcher lives: what it adopts is seen even after its end
+	below   bool             // nothing of the attempt is elsewhere but below the launcher
 	leaders map[int]proc.ID  // those that the search is about, by pid
 	home    int              // the launcher's session (SessionOf), 0: unknown
 	never   map[proc.ID]bool // excluded, with all below
@@ -112,6 +116,7 @@ func newSearch(f Finder, rank int) *search {
 	}
 	if root, err := proc.ReadStat(f.Root.Pid); f.Root.Pid > 0 && err == nil && root.ID == f.Root {
 		s.rooted = !f.shared()
+		s.below = s.rooted && f.Adopting
 		if s.home == 0 {
 			s.home = SessionOf(root)
 		}
