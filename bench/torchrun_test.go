@@ -23,13 +23,13 @@ type rival struct {
 	code int // what it ends with when a rank ends with 3
 }
 
-// rivals are lenslaunch and torchrun. torchrun is that of the Python in BENCH_PYTHON,
+// rivals are lenslaunch and torchrun. torchrun is that of the Python in LENSLAUNCH_TEST_PYTHON,
 // which has torch: `make bench-torchrun` sets it.
 func rivals(b *testing.B) (ours, theirs rival) {
 	b.Helper()
-	python := os.Getenv("BENCH_PYTHON")
+	python := os.Getenv("LENSLAUNCH_TEST_PYTHON")
 	if python == "" {
-		b.Skip("BENCH_PYTHON names no Python with torch: make bench-torchrun makes one")
+		b.Skip("LENSLAUNCH_TEST_PYTHON names no Python with torch: make bench-torchrun makes one")
 	}
 	launcher := build(b, "lenslaunch/cmd/lenslaunch")
 	return rival{"lenslaunch", func(n int) []string { return []string{launcher, "--nproc", strconv.Itoa(n), "--"} }, 3},
