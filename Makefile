@@ -74,7 +74,7 @@ bench-output: ## throughput of the ranks' output: cat, a minimal program, torchr
 
 bench-torchrun: ## against the torchrun of the interop environment, in pairs
 	@python=$$(test/interop/venv.sh) && LENSLAUNCH_TEST_PYTHON="$$python" \
-		$(GO) test -run '^$$' -bench Torchrun -benchtime $(PAIRS)x ./bench/...
+		$(GO) test -run '^$$' -bench Rival -benchtime $(PAIRS)x ./bench/...
 
 cross: ## dist/: static linux/amd64 and linux/arm64; checks that darwin/arm64 compiles
 	GOOS=linux GOARCH=amd64 $(BUILD) -o dist/lenslaunch-linux-amd64 ./cmd/lenslaunch

@@ -38,9 +38,9 @@ func rivals(b *testing.B) (ours, theirs rival) {
 		}, 1}
 }
 
-// BenchmarkTorchrun is what README's comparison quotes. x-torchrun is the median of
+// BenchmarkRival is what README's comparison quotes. x-torchrun is the median of
 // torchrun's time or memory by ours, pair by pair.
-func BenchmarkTorchrun(b *testing.B) {
+func BenchmarkRival(b *testing.B) {
 	ours, theirs := rivals(b)
 	b.Run("launch=8", func(b *testing.B) {
 		paired(b, "s", func(r rival) float64 { return once(b, append(r.argv(8), "/bin/true")...).Seconds() }, ours, theirs)
