@@ -94,6 +94,12 @@ func (c *call) dispatch(args []string) (int, error) {
 		return c.carrier()
 	case "uuid":
 		return c.uuid()
+	case "report":
+		return c.report()
+	case "logs":
+		return c.logs()
+	case "top":
+		return c.top()
 	case "version":
 		return c.version()
 	case "help":
