@@ -12,12 +12,12 @@ OUTPUT_PAIRS ?= 9
 
 BUILD = CGO_ENABLED=0 $(GO) build -trimpath
 OUTPUT_BENCH = Output|Files|Torchrun
-TAGS = interop,stress,faults,terminal,output
+TAGS = interop,stress,faults,terminal,output,html
 # The race detector is C code: it needs cgo, and cgo needs a C compiler.
 CC_FOUND := $(shell command -v "$${CC:-cc}" 2>/dev/null || command -v gcc 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test test-race fuzz lint test-interop test-stress test-faults test-terminal test-output bench bench-output bench-torchrun cross clean
+.PHONY: help build demo test test-race fuzz lint test-interop test-stress test-faults test-terminal test-output test-html bench bench-output bench-torchrun cross clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 16
@@ -64,6 +64,9 @@ test-terminal: ## keys at a real terminal, docs/terminal.txt; UPDATE=-update wri
 
 test-output: ## every way to write to every console: nothing lost, altered or mixed
 	$(GO) test -tags output -count=1 -parallel 6 -v -timeout 10m ./test/output/...
+
+test-html: ## the page of a report in headless Chromium; SHOTS=DIR keeps the screenshots
+	SHOTS="$(abspath $(SHOTS))" $(GO) test -tags html -count=1 -v -timeout 10m ./test/html/...
 
 bench: ## the launcher against the least that a Go program can do, in pairs
 	$(GO) test -run '^$$' -bench . -skip '$(OUTPUT_BENCH)' -benchtime $(PAIRS)x ./bench/...

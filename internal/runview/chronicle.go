@@ -73,7 +73,11 @@ func ends(a rundir.AttemptRecord) []entry {
 		if f == Running || f == Lost || r.Ended.IsZero() && f != Unstarted {
 			continue
 		}
-		ended = append(ended, entry{at: r.Ended, ranks: []int{r.Rank}, fate: f, text: howEnded(f, r)})
+		at := r.Ended
+		if f == FailedToo && a.Cause != nil {
+			at = later(at, a.Cause.At) // within what can be told apart, the cause is first
+		}
+		ended = append(ended, entry{at: at, ranks: []int{r.Rank}, fate: f, text: howEnded(f, r)})
 	}
 	slices.SortStableFunc(ended, func(a, b entry) int { return byTime(a.at, b.at) })
 	var list []entry
