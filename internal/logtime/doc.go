@@ -2,15 +2,15 @@
 // logs of many processes can be shown in the order of time although their lines have
 // no times of their own.
 //
-// A Writer stands before a log file and keeps an index beside it: the file's name
+// A Writer is told whenever a log has grown, and keeps an index beside it: the log's name
 // plus Suffix. An entry says "by this time the log was so long". Entries are at
 // least Step apart and take about four bytes, so an index is a few percent of its
 // log at most; a process that says nothing costs nothing. A Reader gives the entries
 // back and stops at what is no index, since the process that wrote it may have been
 // killed in the middle.
 //
-// It never alters the log and never fails it: an index that cannot be written is
-// given up. It does not know what a line is. Sizes count what went through the log in
+// It knows nothing of the log but its length: an index that cannot be written is given
+// up, and the log goes on. It does not know what a line is. Sizes count what went through the log in
 // its whole life: one that is rotated goes on counting.
 //
 // Source of the need: issue 4, "one merged, time-ordered view of a run"; the format is

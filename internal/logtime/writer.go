@@ -7,43 +7,34 @@ import (
 	"io"
 	"os"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
-// Writer passes bytes on to a log and notes in its index when. It is not safe for
-// concurrent use: a log has one writer.
+// Writer writes the index of a log. It is not safe for concurrent use: a log has one
+// writer.
 type Writer struct {
-	log   io.Writer
 	index io.WriteCloser // nil: given up
 	now   func() time.Time
 
 	last  Entry // the end of the log, and when it came there
-	noted Entry // the latest entry of the index
+	noted Entry // the latest entry of the index, as a Reader gives it back
 	fresh bool  // the index holds nothing of this Writer's yet
 	buf   []byte
 }
 
-// Open begins or continues the index of a log that is size bytes long. path is the
-// log's; the index lies beside it with mode 0600 and is never followed through a
-// symbolic link.
-func Open(log io.Writer, path string, size int64) (*Writer, error) {
-	const flags = os.O_RDWR | os.O_CREATE | os.O_APPEND | unix.O_NOFOLLOW | unix.O_CLOEXEC
-	f, err := os.OpenFile(path+Suffix, flags, 0o600)
+// NewWriter continues an index, open for reading and appending, of a log that is size
+// bytes long. Close closes it.
+func NewWriter(index *os.File, size int64) (*Writer, error) {
+	last, err := latest(index)
 	if err != nil {
-		return nil, fmt.Errorf("cannot keep the times of a log: %w", err)
-	}
-	last, err := latest(f)
-	if err != nil {
-		f.Close()
 		return nil, fmt.Errorf("cannot continue the times of a log: %w", err)
 	}
 	// A log that was rotated is shorter than all that went through it.
-	return newWriter(log, f, time.Now, max(size, last.End)), nil
+	last.End = max(size, last.End)
+	return newWriter(index, time.Now, last), nil
 }
 
-func newWriter(log io.Writer, index io.WriteCloser, now func() time.Time, size int64) *Writer {
-	return &Writer{log: log, index: index, now: now, last: Entry{End: size}, fresh: true}
+func newWriter(index io.WriteCloser, now func() time.Time, last Entry) *Writer {
+	return &Writer{index: index, now: now, last: last, noted: last, fresh: true}
 }
 
 // latest is the last entry of an index, and the zero Entry of an empty one.
@@ -58,18 +49,12 @@ func latest(f *os.File) (Entry, error) {
 	}
 }
 
-// Write writes p to the log. The error is the log's alone.
-func (w *Writer) Write(p []byte) (int, error) {
-	n, err := w.log.Write(p)
-	if n > 0 {
-		w.note(int64(n))
+// Note says that the log has just grown by so many bytes. Those that were written
+// within a Step after an entry wait for the next one, with the time at which they came.
+func (w *Writer) Note(n int) {
+	if n <= 0 {
+		return
 	}
-	return n, err
-}
-
-// note enters n more bytes. Those that were written within a Step after an entry wait
-// for the next one, with the time at which they came.
-func (w *Writer) note(n int64) {
 	at := w.now()
 	if at.Before(w.last.At) {
 		at = w.last.At // the clock was set back: order is worth more than the hour
@@ -77,7 +62,7 @@ func (w *Writer) note(n int64) {
 	if at.Sub(w.last.At) >= Step {
 		w.flush()
 	}
-	w.last = Entry{At: at, End: w.last.End + n}
+	w.last = Entry{At: at, End: w.last.End + int64(n)}
 	if w.fresh || at.Sub(w.noted.At) >= Step {
 		w.flush()
 	}
@@ -95,13 +80,15 @@ func (w *Writer) flush() {
 		// A mark, and then an entry that stands for itself: the index may be continued.
 		w.buf, from = append(w.buf, mark), Entry{At: time.UnixMilli(0)}
 	}
-	w.buf = binary.AppendUvarint(w.buf, uint64(max(w.last.At.UnixMilli()-from.At.UnixMilli(), 1)))
+	// Readers take a step of no time for a mark.
+	ms := max(w.last.At.UnixMilli()-from.At.UnixMilli(), 1)
+	w.buf = binary.AppendUvarint(w.buf, uint64(ms))
 	w.buf = binary.AppendUvarint(w.buf, uint64(w.last.End-from.End))
 	if _, err := w.index.Write(w.buf); err != nil {
 		w.giveUp()
 		return
 	}
-	w.noted, w.fresh = w.last, false
+	w.noted, w.fresh = Entry{At: from.At.Add(time.Duration(ms) * time.Millisecond), End: w.last.End}, false
 }
 
 // giveUp ends the index: a disk that is full has no room for aids.
@@ -110,7 +97,7 @@ func (w *Writer) giveUp() {
 	w.index = nil
 }
 
-// Close completes the index. The log stays open.
+// Close completes the index.
 func (w *Writer) Close() error {
 	w.flush()
 	if w.index == nil {

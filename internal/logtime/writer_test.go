@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -87,13 +86,11 @@ func TestWriterNotesTimes(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			log, index, time := &bytes.Buffer{}, &memory{}, &clock{}
-			w := newWriter(log, index, time.now, 0)
+			index, time := &memory{}, &clock{}
+			w := newWriter(index, time.now, Entry{})
 			for _, one := range tt.writes {
 				time.at = epoch().Add(one.after)
-				if n, err := w.Write(bytes.Repeat([]byte("x"), one.bytes)); n != one.bytes || err != nil {
-					t.Fatalf("%d, %v", n, err)
-				}
+				w.Note(one.bytes)
 			}
 			if err := w.Close(); err != nil || !index.closed {
 				t.Errorf("error %v, closed %v", err, index.closed)
@@ -108,12 +105,10 @@ func TestWriterNotesTimes(t *testing.T) {
 // A log of 864 MB a day, in lines of 100 bytes, has an index of some percent.
 func TestIndexIsSmall(t *testing.T) {
 	index, time := &memory{}, &clock{at: epoch()}
-	w := newWriter(io.Discard, index, time.now, 0)
+	w := newWriter(index, time.now, Entry{})
 	const lines, line = 10_000, 100
 	for range lines {
-		if _, err := w.Write(make([]byte, line)); err != nil {
-			t.Fatal(err)
-		}
+		w.Note(line)
 		time.at = time.at.Add(Step / 2)
 	}
 	if got := index.Len(); got > lines*line/50 {
@@ -124,43 +119,53 @@ func TestIndexIsSmall(t *testing.T) {
 	}
 }
 
-// The log is what counts: it gets its bytes whatever becomes of the index, and its own
-// errors are told.
-func TestIndexNeverFailsTheLog(t *testing.T) {
-	log, index, time := &bytes.Buffer{}, &memory{fail: errors.New("disk full")}, &clock{at: epoch()}
-	w := newWriter(log, index, time.now, 0)
+// Two writes within a millisecond need an entry each: that must not add up.
+func TestTimesDoNotDrift(t *testing.T) {
+	index, time := &memory{}, &clock{at: epoch()}
+	w := newWriter(index, time.now, Entry{})
+	for range 1000 {
+		w.Note(1)
+		w.Note(1)
+		time.at = time.at.Add(Step + Step/2)
+	}
+	w.Note(1)
+	list := entries(t, index)
+	if diff := cmp.Diff(Entry{At: time.at, End: 2001}, list[len(list)-1]); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// A clock that was set back between two launchers does not end the index.
+func TestWriterContinuesAfterAClockSetBack(t *testing.T) {
+	index, time := &memory{}, &clock{at: epoch()}
+	newWriter(index, time.now, Entry{}).Note(3)
+	time.at = epoch().Add(-Step)
+	newWriter(index, time.now, after(0, 3)).Note(2)
+	if diff := cmp.Diff([]Entry{after(0, 3), after(0, 5)}, entries(t, index)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// An index that cannot be written is given up, and stays so.
+func TestIndexIsGivenUp(t *testing.T) {
+	index, time := &memory{fail: errors.New("disk full")}, &clock{at: epoch()}
+	w := newWriter(index, time.now, Entry{})
 	for range 3 {
-		if n, err := w.Write([]byte("abc")); n != 3 || err != nil {
-			t.Errorf("%d, %v", n, err)
-		}
+		w.Note(3)
 		time.at = time.at.Add(Step)
 	}
-	if !index.closed || log.String() != "abcabcabc" {
-		t.Errorf("index closed: %v, log %q", index.closed, log)
+	index.fail = nil
+	w.Note(3)
+	if !index.closed || index.Len() > 0 {
+		t.Errorf("closed: %v, %d bytes", index.closed, index.Len())
 	}
 	if err := w.Close(); err != nil {
 		t.Error(err)
 	}
 }
 
-// short is a log that takes two bytes and fails.
-type short struct{}
-
-func (short) Write([]byte) (int, error) { return 2, errors.New("no space") }
-
-func TestShortWriteIsNoted(t *testing.T) {
-	index := &memory{}
-	w := newWriter(short{}, index, (&clock{at: epoch()}).now, 0)
-	if n, err := w.Write([]byte("abc")); n != 2 || err == nil {
-		t.Errorf("%d, %v", n, err)
-	}
-	if diff := cmp.Diff([]Entry{after(0, 2)}, entries(t, index)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
-func TestOpenContinues(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "rank-0.out")
+func TestWriterContinues(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rank-0.out"+Suffix)
 	var before time.Time
 	for i, tt := range []struct {
 		size int64 // of the log, as the caller sees it
@@ -171,18 +176,15 @@ func TestOpenContinues(t *testing.T) {
 		{1, 9},   // it was rotated: some of it lies elsewhere
 		{20, 23}, // somebody wrote to it without an index
 	} {
-		var log bytes.Buffer
-		w, err := Open(&log, path, tt.size)
+		w, err := NewWriter(openIndex(t, path), tt.size)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.Write([]byte("abc")); err != nil {
-			t.Fatal(err)
-		}
+		w.Note(3)
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
 		}
-		text, err := os.ReadFile(path + Suffix)
+		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -192,21 +194,21 @@ func TestOpenContinues(t *testing.T) {
 		}
 		before = list[len(list)-1].At
 	}
-	if info, err := os.Stat(path + Suffix); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("%v, %v", info, err)
+}
+
+func TestWriterNeedsToRead(t *testing.T) {
+	f := openIndex(t, filepath.Join(t.TempDir(), "index"))
+	f.Close()
+	if w, err := NewWriter(f, 0); w != nil || !errors.Is(err, os.ErrClosed) {
+		t.Errorf("%v, %v", w, err)
 	}
 }
 
-func TestOpenRefusesLinks(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.Symlink(filepath.Join(dir, "elsewhere"), filepath.Join(dir, "log"+Suffix)); err != nil {
+func openIndex(t *testing.T, path string) *os.File {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := Open(io.Discard, filepath.Join(dir, "log"), 0)
-	if w != nil || err == nil || !strings.HasPrefix(err.Error(), "cannot keep the times of a log: ") {
-		t.Errorf("%v, %v", w, err)
-	}
-	if _, err := os.Stat(filepath.Join(dir, "elsewhere")); err == nil {
-		t.Error("the link was followed")
-	}
+	return f
 }
