@@ -1,6 +1,10 @@
 package launcher
 
 import (
+	"fmt"
+	"strconv"
+	"strings"
+
 	"lenslaunch/detect"
 	"lenslaunch/internal/ledger"
 	"lenslaunch/semconv"
@@ -14,7 +18,17 @@ type Attempt struct {
 	RestartCount *int64 // slurm.restart_count, nil: not published
 	Continued    bool   // earlier invocations of this run are in the ledger
 	MasterPort   int    // where rank 0's store listens, 0: not decided yet (lenslaunch env)
+	Name         string // of its directory in the run directory, empty: it has none
 	ErrorDir     string // holds the ranks' error files, empty: none (lenslaunch env)
+}
+
+// label stands for the attempt in %a: what its directory is called, so that a name made
+// of it is never used again, else its number.
+func (a Attempt) label() string {
+	if label, ok := strings.CutPrefix(a.Name, "attempt-"); ok {
+		return label
+	}
+	return strconv.Itoa(a.Number)
 }
 
 // number is the identity of an attempt with these numbers.
@@ -65,6 +79,10 @@ func (p *Plan) NextAttempt() (Attempt, error) {
 	}
 	a := p.number(next)
 	a.MasterPort = p.MasterPort
+	a.Name, err = p.attemptName(a)
+	if err != nil {
+		return Attempt{}, usage(fmt.Sprintf("cannot use --log-dir: %v", err), "give a directory that you own and can write")
+	}
 	return a, nil
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 
+	"lenslaunch/internal/logmux"
 	"lenslaunch/internal/port"
 	"lenslaunch/ranks"
 )
@@ -48,6 +49,7 @@ type Config struct {
 	Groups     bool          // use control groups where they can be made
 
 	Output Output
+	Logs   Logs
 }
 
 // EnvVar is one variable of a worker's environment.
@@ -55,9 +57,10 @@ type EnvVar struct{ Key, Value string }
 
 // Output says what reaches the console.
 type Output struct {
-	Mode  OutputMode
-	Shown func(local, rank int) bool // --ranks and the mode together
-	Stdin int                        // local rank that reads the launcher's stdin, -1: none
+	Mode   OutputMode
+	Shown  func(local, rank int) bool // --ranks and the mode together
+	Prefix logmux.Template            // of lines, in OutputPrefix
+	Stdin  int                        // local rank that reads the launcher's stdin, -1: none
 }
 
 // OutputMode is how lines of workers look on the console.

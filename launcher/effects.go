@@ -2,6 +2,7 @@ package launcher
 
 import (
 	"context"
+	"io"
 	"os"
 	"sync"
 	"syscall"
@@ -13,6 +14,7 @@ import (
 	"lenslaunch/internal/oom"
 	"lenslaunch/internal/port"
 	"lenslaunch/internal/proc"
+	"lenslaunch/internal/rundir"
 )
 
 // effects is the real machine: it starts, signals and ends processes, keeps the
@@ -51,6 +53,10 @@ type running struct {
 	port     *port.Reservation // nil: fixed or another node's
 	children []*proc.Child     // by local rank, nil: not started or reaped
 	mux      *logmux.Mux
+	files    *rundir.Attempt // where the ranks' output is kept, nil: nowhere
+	logs     []io.Closer     // files of streams that pass us
+	logsMu   sync.Mutex
+	private  string         // directory of ours for this attempt, removed with it; empty: none
 	tails    []*logmux.Tail // stderr by local rank, nil: not seen by us
 	abort    chan struct{}  // closed: start no further rank
 	aborted  bool
@@ -70,6 +76,7 @@ type Console struct {
 	Out, Err *logmux.Sink
 	OutFile  *os.File // the descriptors behind Out and Err, for a single rank that
 	ErrFile  *os.File // gets them itself; nil: it gets pipes
+	Dir      *RunDir  // nil: none
 }
 
 // files are the descriptors that may be a terminal.

@@ -58,6 +58,12 @@ const (
 	ReasonStopped Reason = "stopped" // because we asked or killed it
 )
 
+// Unshown is output that was waiting for a console when the time for it was over.
+type Unshown struct {
+	Streams int
+	Bytes   int // at least
+}
+
 type (
 	// AttemptPreparing: the attempt with this number within the invocation (from 1)
 	// is about to be counted.
@@ -78,6 +84,7 @@ type (
 		At          time.Time
 		Local, Rank int
 		Pid         int
+		Start       uint64 // of the process, clock ticks since boot
 	}
 
 	// WorkersStarted: every rank of the attempt was started.
@@ -147,6 +154,7 @@ type (
 		Stopped      []int   // ranks (global) that we stopped
 		Told         *Told
 		Left         []Left    // processes that could not be ended
+		Unshown      Unshown   // output that the console did not take
 		Began        time.Time // when its first rank started, zero if none did
 		Next         Decision  // what follows a failure
 

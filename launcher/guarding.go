@@ -46,8 +46,8 @@ func (e *effects) tellGuard(run *running) {
 		return
 	}
 	a := run.trees.guarded([]proc.ID{e.guard.Child.ID})
-	if run.attempt.ErrorDir != "" {
-		a.Remove = append(a.Remove, run.attempt.ErrorDir)
+	if run.private != "" {
+		a.Remove = append(a.Remove, run.private)
 	}
 	if run.book != nil {
 		a.Ledger = &guard.Entry{Dir: e.plan.LedgerDir, File: e.plan.LedgerName, UUID: run.attempt.UUID}

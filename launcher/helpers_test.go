@@ -16,6 +16,7 @@ import (
 	"lenslaunch/carrier"
 	"lenslaunch/detect"
 	"lenslaunch/internal/ledger"
+	"lenslaunch/internal/logmux"
 	"lenslaunch/internal/port"
 	"lenslaunch/ranks"
 )
@@ -42,7 +43,7 @@ func newDraft(t *testing.T, n int) *draft {
 			Stop:    Ladder{Rungs: []Rung{{Signal: syscall.SIGTERM}}, Kill: 20 * time.Second},
 			Restop:  15 * time.Second,
 			Forward: []syscall.Signal{syscall.SIGUSR1, syscall.SIGUSR2},
-			Output:  Output{Mode: OutputPrefix, Shown: func(int, int) bool { return true }, Stdin: -1},
+			Output:  Output{Mode: OutputPrefix, Prefix: defaultPrefix(), Shown: func(int, int) bool { return true }, Stdin: -1},
 		},
 		World: ranks.World{Nodes: 1, LocalSize: n, MasterAddr: "127.0.0.1"},
 		Facts: Facts{Host: detect.Host{Hostname: func() (string, error) { return "node-a", nil }}, CPUs: 8, UID: os.Getuid()},
@@ -128,3 +129,11 @@ func itoa(n int) string { return strconv.Itoa(n) }
 
 // countedAs is an attempt with this number, as a ledger counts it.
 func countedAs(n int) ledger.Attempt { return ledger.Attempt{Number: int64(n)} }
+
+func defaultPrefix() logmux.Template {
+	t, err := logmux.ParseTemplate(logmux.DefaultTemplate)
+	if err != nil {
+		panic(err)
+	}
+	return t
+}

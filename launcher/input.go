@@ -28,6 +28,7 @@ type (
 		attempt int
 		local   int
 		pid     int
+		start   uint64      // clock ticks since boot, 0: not known
 		child   *proc.Child // for the effects; step does not look at it
 	}
 
@@ -122,6 +123,7 @@ type (
 		attempt int
 		random  float64 // in [0, 1), for the restart delay
 		left    []Left  // what could not be ended
+		unshown Unshown // output that the console did not take
 
 		reported map[int]time.Time // when ranks wrote their error files, by local rank
 	}

@@ -53,6 +53,19 @@ func ParseLadder(text string, timeout time.Duration) (Ladder, error) {
 	return l, nil
 }
 
+// String is for records: "SIGINT, after 5s SIGTERM, after 20s SIGKILL".
+func (l Ladder) String() string {
+	var b strings.Builder
+	for i, r := range l.Rungs {
+		if i > 0 {
+			fmt.Fprintf(&b, ", after %v ", r.After)
+		}
+		b.WriteString(proc.SignalName(r.Signal))
+	}
+	fmt.Fprintf(&b, ", after %v SIGKILL", l.Kill)
+	return b.String()
+}
+
 // Within is the ladder with SIGKILL no later than limit. Rungs after it are gone.
 func (l Ladder) Within(limit time.Duration) Ladder {
 	short := Ladder{Kill: min(l.Kill, limit)}

@@ -1,6 +1,7 @@
 package launcher
 
 import (
+	"os"
 	"strconv"
 	"syscall"
 	"time"
@@ -44,6 +45,43 @@ type watched struct {
 	pulse *logmux.Pulse
 	file  heartbeat.File
 	filed bool
+
+	outputs []output  // files that it writes itself
+	looked  time.Time // when they were looked at
+}
+
+// output is a file that a rank writes itself: its growth is progress.
+type output struct {
+	path string
+	size int64
+}
+
+func outputs(paths []string) (list []output) {
+	for _, path := range paths {
+		list = append(list, output{path: path})
+	}
+	return list
+}
+
+// grown is when the rank's own files have grown since the last look, as far as their
+// times tell; false if they have not.
+func (w *watched) grown(now, before time.Time) (at time.Time, any bool) {
+	for i, o := range w.outputs {
+		info, err := os.Stat(o.path)
+		if err != nil || info.Size() == o.size {
+			continue
+		}
+		w.outputs[i].size = info.Size()
+		// A clock that was set, or another machine's, tells nothing: then it was just now.
+		ago := time.Since(info.ModTime())
+		if ago < 0 || ago > now.Sub(before) {
+			ago = 0
+		}
+		if grew := now.Add(-ago); !any || grew.After(at) {
+			at, any = grew, true
+		}
+	}
+	return at, any
 }
 
 // news is one thing that the monitor is told.
@@ -165,6 +203,7 @@ func (m *monitor) hear(n news) {
 		if modified, err := n.begin.file.Touched(); n.begin.filed && err == nil {
 			n.begin.Watch = n.begin.Watch.Touched(n.at, modified)
 		}
+		n.begin.looked = n.at
 		m.watches[n.local] = n.begin
 	case n.paused:
 		m.paused = true
@@ -216,6 +255,10 @@ func (m *monitor) look(now time.Time) {
 		if last, any := w.pulse.Last(); any {
 			w.Watch = w.Progress(last)
 		}
+		if at, any := w.grown(now, w.looked); any {
+			w.Watch = w.Progress(at)
+		}
+		w.looked = now
 		if w.pulse.Held() {
 			w.Watch = w.Fresh(now)
 		}

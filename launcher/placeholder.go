@@ -7,12 +7,12 @@ import (
 
 // place is what placeholders stand for in one rank of one attempt.
 type place struct {
-	rank, local, node, attempt int
-	runID                      string
+	rank, local, node int
+	attempt, runID    string
 }
 
 // expand replaces %r (rank), %l (local rank), %n (node rank), %a (attempt), %i (run
-// id) and %% in --env values and --chdir. Anything else behind a % stays as it is: a
+// id) and %% in --env values, --chdir and --log-dir. Anything else behind a % stays as it is: a
 // value such as "100%" or a date format is no mistake.
 func (p place) expand(text string) string {
 	if !strings.Contains(text, "%") {
@@ -33,7 +33,7 @@ func (p place) expand(text string) string {
 		case 'n':
 			b.WriteString(strconv.Itoa(p.node))
 		case 'a':
-			b.WriteString(strconv.Itoa(p.attempt))
+			b.WriteString(p.attempt)
 		case 'i':
 			b.WriteString(p.runID)
 		case '%':

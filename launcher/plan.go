@@ -1,6 +1,7 @@
 package launcher
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -30,6 +31,7 @@ type Plan struct {
 
 	LedgerDir  string // empty: no ledger
 	LedgerName string
+	RunDir     string // absolute, empty: none
 
 	Why      []string // one line per decision
 	Warnings []string // what the user should know but nothing stops for
@@ -44,6 +46,7 @@ type Plan struct {
 	bindings []placement.Binding // by local rank
 	visible  []map[string]string // variables that narrow the GPUs, by local rank
 	uid      int
+	stateDir string // where the user wants the ledger, empty: anywhere
 }
 
 // Facts are what a plan needs to know of the machine.
@@ -69,6 +72,9 @@ func NewPlan(_ context.Context, c Config, w ranks.World, facts Facts) (*Plan, er
 	p := &Plan{Config: c, World: w, Why: w.Why, cpus: facts.CPUs, gpus: facts.GPUs, host: facts.Host}
 	p.base = carrier.Parse(c.Env[carrier.Variable])
 	p.RunID, p.RunIDFrom = detect.RunID(c.Env, p.base, c.RunID)
+	if err := p.placeLogs(); err != nil {
+		return nil, err
+	}
 	p.Why = append(p.Why, p.runIDWhy())
 	p.JobUUID, _ = detect.JobUUID(c.Env, p.RunID)
 	p.found = detect.WorkerDefaults(c.Env, facts.Host, p.base)
@@ -92,7 +98,7 @@ func (p *Plan) generated() bool { return p.RunIDFrom == detect.Generated }
 
 // runIDWhy says where the run's name comes from, and what follows from a made-up one.
 func (p *Plan) runIDWhy() string {
-	if p.generated() {
+	if p.generated() && p.RunDir == "" {
 		return fmt.Sprintf("run id %s made up, so no ledger is kept (give --run-id ID to continue a run)", p.RunID)
 	}
 	return fmt.Sprintf("run id %s from %s", p.RunID, p.RunIDFrom)
@@ -101,11 +107,13 @@ func (p *Plan) runIDWhy() string {
 // placeLedger decides where attempts are remembered; PrepareLedger makes the place.
 func (p *Plan) placeLedger(uid int) {
 	// Several nodes agree without a message only if none of them counts by itself.
-	if p.World.Nodes > 1 || p.generated() {
+	if p.World.Nodes > 1 || p.generated() && p.RunDir == "" {
 		return
 	}
 	p.LedgerName = ledger.Name(p.JobUUID, p.Env["SLURM_ARRAY_TASK_ID"])
-	p.LedgerDir, _ = ledger.Path(p.Env, p.StateDir, uid)
+	// A run directory is where a run remembers.
+	p.stateDir = cmp.Or(p.StateDir, p.RunDir)
+	p.LedgerDir, _ = ledger.Path(p.Env, p.stateDir, uid)
 	p.uid = uid
 }
 
@@ -115,7 +123,7 @@ func (p *Plan) PrepareLedger() error {
 	if p.LedgerDir == "" {
 		return nil
 	}
-	_, _, err := ledger.Dir(p.Env, p.StateDir, p.uid)
+	_, _, err := ledger.Dir(p.Env, p.stateDir, p.uid)
 	switch {
 	case err == nil:
 	case p.StateDir != "":

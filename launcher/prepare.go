@@ -1,10 +1,12 @@
 package launcher
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"lenslaunch/internal/ledger"
@@ -13,6 +15,7 @@ import (
 	"lenslaunch/internal/oom"
 	"lenslaunch/internal/port"
 	"lenslaunch/internal/proc"
+	"lenslaunch/internal/rundir"
 )
 
 // Bounds of what an attempt waits for before it begins.
@@ -64,17 +67,50 @@ func (e *effects) begin(run *running, last *port.Reservation) *Failure {
 		return failure
 	}
 	run.attempt.MasterPort = port
-	dir, err := os.MkdirTemp(e.plan.tempDir(), "lenslaunch-errors-")
-	if err != nil {
-		// A job of weeks does not fail for want of an error message.
-		run.warnings = append(run.warnings, fmt.Sprintf("cannot make a directory for the ranks' error files, so they have none: %v", err))
-	}
-	run.attempt.ErrorDir = dir
+	e.house(run)
+	var err error
 	if run.trees, err = e.forest.plant(run.number, len(run.children), e.spawner.Strangers()); err != nil {
 		return &Failure{Code: ExitInternal, Problem: err.Error()}
 	}
 	run.memory = oom.Watch("/")
 	return e.observe(run)
+}
+
+// house gives the attempt its directories: that in the run directory, where there is
+// one, and a private one for what is left over. A job of weeks does not fail for want of
+// a log or of an error message.
+func (e *effects) house(run *running) {
+	if d := e.console.Dir; d != nil {
+		files, err := d.begin(e.plan, run.attempt, run.warnings)
+		if err != nil {
+			run.warnings = append(run.warnings, fmt.Sprintf("this attempt's output is on the console only: %v", err))
+		} else {
+			run.files, run.attempt.Name, run.attempt.ErrorDir = files, files.Name(), files.Path()
+		}
+	}
+	if run.attempt.ErrorDir != "" && e.plan.Hang.Timeout == 0 {
+		e.forgetErrors(run)
+		return
+	}
+	dir, err := os.MkdirTemp(e.plan.tempDir(), "lenslaunch-errors-")
+	if err != nil {
+		run.warnings = append(run.warnings, fmt.Sprintf("cannot make a directory for the ranks' error files, so they have none: %v", err))
+	}
+	run.private = dir
+	run.attempt.ErrorDir = cmp.Or(run.attempt.ErrorDir, dir)
+	e.forgetErrors(run)
+}
+
+// forgetErrors removes the error files of an earlier attempt in the same directory, as
+// there is with several nodes: they would be taken for this one's.
+func (e *effects) forgetErrors(run *running) {
+	if run.files == nil {
+		return
+	}
+	for local := range run.children {
+		// What cannot be removed is not a rank's: the directory is ours.
+		_ = os.Remove(errorFile(run.attempt.ErrorDir, e.plan.World.Rank(local)))
+	}
 }
 
 // observe starts the attempt's monitor, where the run wants one.
@@ -87,7 +123,7 @@ func (e *effects) observe(run *running) *Failure {
 		run.warnings = append(run.warnings, fmt.Sprintf("ranks cannot report by sd_notify: %v", err))
 	}
 	run.sockets = sockets
-	run.monitor = newMonitor(e.plan.Config, run.number, run.attempt.ErrorDir, sockets, e.inputs)
+	run.monitor = newMonitor(e.plan.Config, run.number, run.private, sockets, e.inputs)
 	e.background(run.monitor.run)
 	return nil
 }
@@ -121,13 +157,13 @@ func (e *effects) enter(run *running) *Failure {
 		return next(h)
 	})
 	var broken *ledger.FileError
-	if err != nil && e.plan.StateDir == "" && e.ctx.Err() == nil && !errors.As(err, &broken) {
+	if err != nil && e.plan.stateDir == "" && e.ctx.Err() == nil && !errors.As(err, &broken) {
 		run.warnings = append(run.warnings, noLedger(err))
 		e.plan.LedgerDir = ""
 		return e.enter(run)
 	}
 	if err != nil {
-		return ledgerFailure(err, e.plan.StateDir)
+		return ledgerFailure(err, e.plan.stateDir)
 	}
 	e.began = append(e.began, a) // should the ledger be lost before the next one
 	run.attempt = e.plan.number(a)
@@ -146,7 +182,7 @@ func ledgerFailure(err error, stateDir string) *Failure {
 	case errors.As(err, &broken):
 		return usage(err.Error(), "") // it says what to do about the file
 	case stateDir != "":
-		return usage(fmt.Sprintf("cannot keep the ledger of attempts in --state-dir %s: %v", stateDir, err),
+		return usage(fmt.Sprintf("cannot keep the ledger of attempts in %s: %v", stateDir, err),
 			"give a directory that you own and can write")
 	}
 	return usage(err.Error(), "")
@@ -239,9 +275,16 @@ func (e *effects) evidence(run *running, f Fault) Evidence {
 	if run.attempt.ErrorDir != "" {
 		v.Message = readErrorFile(errorFile(run.attempt.ErrorDir, f.Rank))
 	}
-	if tail := run.tails[f.Local]; tail != nil {
+	switch tail := run.tails[f.Local]; {
+	case tail != nil:
 		v.Stderr = tail.Last()
-	} else {
+	case run.files != nil:
+		// It went to its file without us. One that cannot be read was not written.
+		v.Stderr, _ = run.files.Tail(f.Rank, rundir.Err, tailLines)
+		for i, line := range v.Stderr {
+			v.Stderr[i] = strings.ToValidUTF8(line, "\uFFFD")
+		}
+	default:
 		v.Unseen = f.Cause == nil
 	}
 	return v

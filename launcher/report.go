@@ -35,6 +35,27 @@ func (p *Plan) headline(cause Fault, e AttemptEnded) string {
 		cause.Rank, cause.what(), cause.Local, cause.Pid, e.Attempt.Number, round(cause.At.Sub(e.Began)))
 }
 
+// why is what for records, where a rank that never ran is no different.
+func (f Fault) why() string {
+	if f.Cause != nil {
+		return fmt.Sprintf("could not be started: %v", f.Cause)
+	}
+	return f.what()
+}
+
+// reason is why the rank ended.
+func (f Fault) reason() Reason {
+	switch {
+	case f.Silent > 0:
+		return ReasonHang
+	case f.OOM != "":
+		return ReasonOOM
+	case f.Exit.Signal != 0:
+		return ReasonSignal
+	}
+	return ReasonExit
+}
+
 // what says how a rank failed, and what that means where it is not plain.
 func (f Fault) what() string {
 	switch {

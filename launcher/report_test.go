@@ -146,7 +146,7 @@ func TestSpans(t *testing.T) {
 }
 
 func TestPlaceholders(t *testing.T) {
-	p := place{rank: 12, local: 4, node: 1, attempt: 3, runID: "run-7"}
+	p := place{rank: 12, local: 4, node: 1, attempt: "3", runID: "run-7"}
 	for text, want := range map[string]string{
 		"plain": "plain", "%r": "12", "a%l/%n/%a/%i": "a4/1/3/run-7", "100%": "100%", "%%r": "%r", "%Y-%m": "%Y-%m", "%": "%", "%%%r": "%12", "": "",
 	} {

@@ -4,15 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"os/exec"
 	"slices"
-	"strconv"
 	"syscall"
 	"time"
 
 	"lenslaunch/carrier"
-	"lenslaunch/internal/logmux"
 	"lenslaunch/internal/placement"
 	"lenslaunch/internal/proc"
 )
@@ -35,7 +32,7 @@ func (e *effects) spawn(number int) {
 				e.answer(inNotStarted{at: time.Now(), attempt: number, local: local, cause: err})
 				return
 			}
-			e.answer(inStarted{at: time.Now(), attempt: number, local: local, pid: child.Pid, child: child})
+			e.answer(inStarted{at: time.Now(), attempt: number, local: local, pid: child.Pid, start: child.Start, child: child})
 		}
 	})
 }
@@ -76,7 +73,7 @@ func (e *effects) start(run *running, local int) (*proc.Child, error) {
 	if err != nil {
 		return nil, shortage(err)
 	}
-	files.follow()
+	run.follow(w, files)
 	if watched != nil {
 		run.monitor.tell(news{local: local, at: time.Now(), begin: watched})
 	}
@@ -121,7 +118,7 @@ func (run *running) watch(w Worker, files *stdio) (*watched, error) {
 		return nil, err
 	}
 	maps.Copy(w.Set, env)
-	files.pulse = watched.pulse
+	files.pulse, watched.outputs = watched.pulse, outputs(files.files)
 	return watched, nil
 }
 
@@ -161,90 +158,4 @@ func keyOf(entry string) string {
 		}
 	}
 	return entry
-}
-
-// stdio is what a worker is given as its first three descriptors, and what becomes
-// of our ends.
-type stdio struct {
-	in, out, err *os.File
-	owned        []*os.File // closed here once the worker has its copies
-	read         []*os.File // our ends, closed here unless follow was called
-	follow       func()     // begins to read the pipes
-	pulse        *logmux.Pulse
-}
-
-// close ends what is still ours after the start, or the failed start.
-func (s *stdio) close() {
-	for _, f := range append(s.owned, s.read...) {
-		f.Close()
-	}
-}
-
-// open prepares a worker's descriptors. A single rank whose output needs no line
-// discipline gets the launcher's own: a terminal stays a terminal.
-func (e *effects) open(run *running, w Worker) (*stdio, error) {
-	s := &stdio{follow: func() {}}
-	if e.plan.Output.Stdin == w.Local && e.console.In != nil {
-		s.in = e.console.In
-	} else {
-		null, err := os.Open(os.DevNull)
-		if err != nil {
-			return nil, err
-		}
-		s.in, s.owned = null, append(s.owned, null)
-	}
-	if e.direct() {
-		s.out, s.err = e.console.OutFile, e.console.ErrFile
-		return s, nil
-	}
-	var err error
-	if s.out, err = s.pipe(); err == nil {
-		s.err, err = s.pipe()
-	}
-	if err != nil {
-		s.close()
-		return nil, err
-	}
-	s.follow = func() {
-		tail := &logmux.Tail{Lines: tailLines}
-		run.tails[w.Local] = tail
-		run.mux.Add(s.read[0], e.stream(w, e.console.Out, nil, s.pulse))
-		run.mux.Add(s.read[1], e.stream(w, e.console.Err, tail, s.pulse))
-		s.read = nil
-	}
-	return s, nil
-}
-
-// pipe makes a pipe and returns the worker's end.
-func (s *stdio) pipe() (*os.File, error) {
-	r, w, err := os.Pipe()
-	if err != nil {
-		return nil, err
-	}
-	s.read, s.owned = append(s.read, r), append(s.owned, w)
-	return w, nil
-}
-
-// tailLines of stderr go into a failure report (the launch specification).
-const tailLines = 20
-
-// direct reports whether the only rank gets the launcher's own descriptors.
-func (e *effects) direct() bool {
-	return e.plan.World.LocalSize == 1 && e.plan.Output.Mode == OutputPlain && e.plan.Hang.Timeout == 0 && e.plan.Output.Shown(0, e.plan.World.Rank(0)) &&
-		e.console.OutFile != nil && e.console.ErrFile != nil
-}
-
-// stream says how a worker's lines reach the console.
-func (e *effects) stream(w Worker, to *logmux.Sink, tail *logmux.Tail, pulse *logmux.Pulse) logmux.Stream {
-	s := logmux.Stream{Tail: tail, Pulse: pulse}
-	if e.plan.Output.Shown(w.Local, w.Rank) {
-		s.To = to
-	}
-	if e.plan.Output.Mode == OutputPrefix {
-		// Numbers are aligned to the widest rank of the job.
-		width := len(strconv.Itoa(e.plan.World.WorldSize() - 1))
-		s.Prefix = fmt.Sprintf("[%*d] ", width, w.Rank)
-		s.Continuation = fmt.Sprintf("[%*d]+ ", width, w.Rank)
-	}
-	return s
 }

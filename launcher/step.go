@@ -114,7 +114,7 @@ func (st *stepper) started(in inStarted) {
 	if st.begun.IsZero() {
 		st.begun = in.at
 	}
-	st.tell(WorkerStarted{At: in.at, Local: in.local, Rank: st.firstRank + in.local, Pid: in.pid})
+	st.tell(WorkerStarted{At: in.at, Local: in.local, Rank: st.firstRank + in.local, Pid: in.pid, Start: in.start})
 	if st.phase != phaseStopping {
 		return
 	}
@@ -248,7 +248,7 @@ func (st *stepper) swept(in inSwept) {
 		return
 	}
 	faults, same := order(st.faults, func(local int) time.Time { return in.reported[local] })
-	ended := AttemptEnded{At: in.at, Faults: faults, Simultaneous: same, Stopped: st.stoppedRanks(), Told: st.told, Began: st.begun, Left: in.left}
+	ended := AttemptEnded{At: in.at, Faults: faults, Simultaneous: same, Stopped: st.stoppedRanks(), Told: st.told, Began: st.begun, Left: in.left, Unshown: in.unshown}
 	switch {
 	case len(st.faults) == 0 && st.told == nil && st.saved():
 		ended.Outcome = OutcomeSaved

@@ -39,11 +39,28 @@ func (e *effects) sweep(number int) {
 		if run.trees != nil {
 			in.left = run.trees.end(finder, func() { e.spawner.ReapOrphans() })
 		}
-		run.mux.Drain(time.Until(until))
+		in.unshown = run.drain(until)
 		in.reported = run.reported(e.plan)
 		in.at = time.Now()
 		e.answer(in)
 	})
+}
+
+// drain waits for the console and closes the ranks' files. It says what the console did
+// not take.
+func (run *running) drain(until time.Time) Unshown {
+	left := Unshown{Streams: run.mux.Drain(time.Until(until))}
+	if left.Streams > 0 {
+		left.Bytes = run.mux.Unread()
+	}
+	run.logsMu.Lock()
+	defer run.logsMu.Unlock()
+	for _, log := range run.logs {
+		// What cannot be written has been told when it was.
+		_ = log.Close()
+	}
+	run.logs = nil
+	return left
 }
 
 // finder describes the attempt's processes.
@@ -97,9 +114,9 @@ func (e *effects) release() {
 	if e.current.port != nil {
 		e.current.port.Close()
 	}
-	if e.current.attempt.ErrorDir != "" {
+	if e.current.private != "" {
 		// What cannot be removed lies in the temp directory, named and private.
-		_ = os.RemoveAll(e.current.attempt.ErrorDir)
+		_ = os.RemoveAll(e.current.private)
 	}
 	e.current = nil
 }

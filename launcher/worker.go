@@ -31,7 +31,7 @@ const AttemptKey = "lenslaunch.attempt"
 // input: `lenslaunch env` and a start cannot differ.
 func (p *Plan) Worker(local int, a Attempt) (Worker, error) {
 	w := Worker{Local: local, Rank: p.World.Rank(local)}
-	at := place{rank: w.Rank, local: local, node: p.World.NodeRank, attempt: a.Number, runID: p.RunID}
+	at := place{rank: w.Rank, local: local, node: p.World.NodeRank, attempt: a.label(), runID: p.RunID}
 	w.Dir = at.expand(p.Dir)
 	w.Carrier = p.carrier(w, a)
 	w.Set = p.contract(w, a)
@@ -110,6 +110,9 @@ func (p *Plan) contract(w Worker, a Attempt) map[string]string {
 	}
 	if a.MasterPort != 0 {
 		set["MASTER_PORT"] = n(a.MasterPort)
+	}
+	if p.RunDir != "" {
+		set["LENSLAUNCH_RUN_DIR"] = p.RunDir
 	}
 	if a.ErrorDir != "" {
 		set["TORCHELASTIC_ERROR_FILE"] = errorFile(a.ErrorDir, w.Rank)

@@ -217,7 +217,7 @@ func FuzzPlaceholders(f *testing.F) {
 	f.Add("%r/%%/%")
 	f.Add("/data/%i")
 	f.Fuzz(func(t *testing.T, text string) {
-		p := place{rank: 1, local: 2, node: 3, attempt: 4, runID: "id"}
+		p := place{rank: 1, local: 2, node: 3, attempt: "4", runID: "id"}
 		if got := p.expand(strings.ReplaceAll(text, "%", "%%")); got != text {
 			t.Errorf("escaped %q became %q", text, got)
 		}

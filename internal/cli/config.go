@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"lenslaunch/internal/cpus"
+	"lenslaunch/internal/logmux"
 	"lenslaunch/internal/placement"
 	"lenslaunch/internal/port"
 	"lenslaunch/internal/proc"
@@ -251,8 +252,61 @@ func readOutput(s settings, w ranks.World) (launcher.Output, error) {
 	out.Shown = func(local, rank int) bool {
 		return mode != launcher.OutputNone && (picked == nil || picked[local]) && (mode != launcher.OutputRank0 || rank == 0)
 	}
-	out.Stdin, err = readStdin(s.get("stdin"), w.LocalSize)
-	return out, err
+	if out.Stdin, err = readStdin(s.get("stdin"), w.LocalSize); err != nil {
+		return out, err
+	}
+	return out, readPrefix(s, &out)
+}
+
+// readPrefix reads how lines begin. Who asks for a prefix of its own wants one also where
+// there is none by default.
+func readPrefix(s settings, out *launcher.Output) error {
+	v, mode := s.get("prefix-template"), s.get("output")
+	text := logmux.DefaultTemplate
+	if v.given {
+		if mode.given && out.Mode != launcher.OutputPrefix {
+			return v.wrong("leave one of them out", "is for --output prefix, not for "+mode.from+" "+mode.text)
+		}
+		text, out.Mode = v.text, launcher.OutputPrefix
+	}
+	var err error
+	if out.Prefix, err = logmux.ParseTemplate(text); err != nil {
+		return misuse("", "%s: %v", v.from, err)
+	}
+	return nil
+}
+
+// readLogs reads what is kept in files.
+func readLogs(s settings, w ranks.World) (launcher.Logs, error) {
+	dir := s.get("log-dir")
+	logs := launcher.Logs{Dir: dir.text}
+	if dir.given && dir.text == "" {
+		return logs, dir.wrong("give a directory", "is no directory")
+	}
+	var err error
+	if logs.MaxSize, err = s.get("log-max-size").size(); err != nil {
+		return logs, err
+	}
+	if logs.Keep, err = s.get("log-keep").integer(0, 1<<20, "a number from 0"); err != nil {
+		return logs, err
+	}
+	switch v := s.get("tee"); v.text {
+	case "all":
+	case "none":
+		logs.Tee = func(int) bool { return false }
+	default:
+		picked, err := v.list(w.LocalSize)
+		if err != nil {
+			return logs, err
+		}
+		logs.Tee = func(local int) bool { return picked[local] }
+	}
+	for _, name := range []string{"log-max-size", "log-keep", "tee"} {
+		if v := s.get(name); v.given && !dir.given {
+			return logs, v.wrong("give --log-dir DIR as well", "is for files, and there are none")
+		}
+	}
+	return logs, nil
 }
 
 func readStdin(v setting, n int) (int, error) {

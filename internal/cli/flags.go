@@ -144,6 +144,15 @@ func outputFlags() []flagSpec {
 		{name: "output", arg: "prefix|plain|rank0|none", cat: catOutput,
 			help: "how workers' lines reach the console (default: prefix, plain if there is one rank)"},
 		{name: "ranks", arg: "LIST", cat: catOutput, help: "local ranks whose output is shown, as in 0,3-5 (default: all)"},
+		{name: "prefix-template", arg: "T", cat: catOutput,
+			help: "of lines, with {rank}, {local_rank}, {node}, {host}, {attempt}, {role}, {time} (default: \"[{rank}] \")"},
+		{name: "keep-cr", kind: isSwitch, cat: catOutput, help: "show every state of a progress bar, not one a second"},
+		{name: "log-dir", arg: "DIR", cat: catOutput,
+			help: "run directory: every rank's output in files of its own, and what happened; %i is the run id, %n the node"},
+		{name: "log-max-size", arg: "S", initial: "0", cat: catOutput, help: "rotate a rank's file before it is larger, as in 100MiB (0: never)"},
+		{name: "log-keep", arg: "N", initial: "5", cat: catOutput, help: "so many rotated files are kept"},
+		{name: "tee", arg: "all|none|LIST", initial: "all", cat: catOutput,
+			help: "local ranks whose output goes to the console besides the run directory"},
 	}
 }
 

@@ -85,6 +85,9 @@ func attemptEnded(log *slog.Logger, p *launcher.Plan, e launcher.AttemptEnded, s
 	if e.LedgerProblem != nil {
 		log.Warn("the attempt's end is not in the ledger", "cause", e.LedgerProblem)
 	}
+	if e.Unshown.Streams > 0 {
+		log.Warn("the console did not take all output in time", "streams", e.Unshown.Streams, "bytes_left", e.Unshown.Bytes)
+	}
 	if len(e.Faults) == 0 {
 		for _, l := range e.Left {
 			log.Warn("left behind: " + l.String())

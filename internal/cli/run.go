@@ -26,6 +26,7 @@ type job struct {
 	host   detect.Host // with its GPUs: nobody asks twice
 	level  slog.Level
 	format string
+	keepCR bool
 }
 
 // plan reads flags, finds out where this node stands and decides the run.
@@ -50,6 +51,12 @@ func (c *call) plan(s settings, command []string) (*job, error) {
 		return nil, err
 	}
 	if config.Output, err = readOutput(s, world); err != nil {
+		return nil, err
+	}
+	if config.Logs, err = readLogs(s, world); err != nil {
+		return nil, err
+	}
+	if j.keepCR, err = s.get("keep-cr").yes(); err != nil {
 		return nil, err
 	}
 	j.host = host.WithGPUs(gpus())
@@ -88,16 +95,21 @@ func (c *call) run() (int, error) {
 
 // launch carries a plan out.
 func (c *call) launch(j *job) (int, error) {
+	var log *slog.Logger
+	out, errs := logmux.Options{Env: c.env, KeepCR: j.keepCR, Lost: func(name string, cause error) {
+		log.Warn("the console has gone; the job goes on without it", "stream", name, "cause", cause)
+	}}.Sinks(c.std.Out, c.std.Err)
+	log = newLogger(errs, j.format, j.level)
+	dir, err := launcher.OpenRunDir(j.plan, Version, func(cause error) { log.Warn(cause.Error()) })
+	if err != nil {
+		return launcher.ExitUsage, err
+	}
+	defer dir.Close()
 	if err := j.plan.PrepareLedger(); err != nil {
 		return launcher.ExitUsage, err
 	}
 	signals, stop := listen(j.plan.Passed())
 	defer stop()
-	var log *slog.Logger
-	out, errs := logmux.NewSinks(c.std.Out, c.std.Err, func(name string, cause error) {
-		log.Warn("the console has gone; the job goes on without it", "stream", name, "cause", cause)
-	})
-	log = newLogger(errs, j.format, j.level)
 	for _, why := range j.plan.Why {
 		log.Debug(why)
 	}
@@ -108,18 +120,21 @@ func (c *call) launch(j *job) (int, error) {
 		Env: c.env, Resource: c.resource(j), Stderr: errs, Warn: log.Warn,
 	})
 	code, err := launcher.Run(j.plan, launcher.Console{
-		In: c.std.In, Out: out, Err: errs, OutFile: c.std.Out, ErrFile: c.std.Err,
-	}, signals, subscribers(telemetry, log, j, errs)...)
+		In: c.std.In, Out: out, Err: errs, OutFile: c.std.Out, ErrFile: c.std.Err, Dir: dir,
+	}, signals, subscribers(telemetry, dir, log, j, errs)...)
 	telemetry.Shutdown("the launcher ended with exit code " + itoa(code))
 	return code, err
 }
 
 // subscribers are told of everything that happens in a run, in this order: a report
 // is the last thing on the screen, so messages come after spans.
-func subscribers(t *otelsetup.Telemetry, log *slog.Logger, j *job, stderr *logmux.Sink) []launcher.Subscriber {
+func subscribers(t *otelsetup.Telemetry, dir *launcher.RunDir, log *slog.Logger, j *job, stderr *logmux.Sink) []launcher.Subscriber {
 	var out []launcher.Subscriber
 	if t.Enabled {
 		out = append(out, launcher.Spans(launcher.Tracing{Tracer: t.Tracer, Truncate: t.Open.Truncate}, j.plan))
+	}
+	if dir != nil {
+		out = append(out, dir.Record)
 	}
 	return append(out, messages(log, j.plan, stderr, j.format))
 }

@@ -57,6 +57,28 @@ func (v setting) duration() (time.Duration, error) {
 	return d, nil
 }
 
+// smallestLog is the least that a file can be capped to: less would be rotated at every
+// line.
+const smallestLog = 4 << 10
+
+// size reads a number of bytes such as 64KiB, 100MiB or 2GB; 0 is none.
+func (v setting) size() (int64, error) {
+	text := strings.TrimSpace(v.text)
+	digits := strings.TrimRight(text, "kKMGTiB")
+	factor, known := map[string]int64{
+		"": 1, "B": 1, "kB": 1e3, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12,
+		"K": 1 << 10, "KiB": 1 << 10, "M": 1 << 20, "MiB": 1 << 20, "G": 1 << 30, "GiB": 1 << 30, "T": 1 << 40, "TiB": 1 << 40,
+	}[text[len(digits):]]
+	n, err := strconv.ParseInt(strings.TrimSpace(digits), 10, 64)
+	switch {
+	case err != nil || !known || n < 0 || n > math.MaxInt64/factor:
+		return 0, v.wrong("write a number with its unit, as in 64KiB or 100MiB", "is no size")
+	case n > 0 && n*factor < smallestLog:
+		return 0, v.wrong("write at least 4KiB, or 0 for no limit", "is too small for a file of lines")
+	}
+	return n * factor, nil
+}
+
 // choice reads one of a few words.
 func (v setting) choice(words ...string) (string, error) {
 	if !slices.Contains(words, v.text) {
