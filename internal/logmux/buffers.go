@@ -17,6 +17,14 @@ type buffers struct{ in, out []byte }
 // spare keeps buffers that nobody uses until the next collections.
 var spare = sync.Pool{New: func() any { return &buffers{in: make([]byte, readSize)} }}
 
+const (
+	// usualPipe is what the kernel lets a pipe hold.
+	usualPipe = 64 << 10
+	// largePipe lets a process run on while others have their turn. Measured with 8
+	// ranks on 2 CPUs: a fifth more throughput for a fifth less CPU time.
+	largePipe = 512 << 10
+)
+
 // grownPipes is how many pipes of a Mux may be larger than the kernel makes them. Their
 // 16 MiB are a quarter of what an unprivileged user's pipes may have together, beyond
 // which all new pipes of that user, in whatever process, hold only 8 KiB.

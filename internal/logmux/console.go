@@ -21,6 +21,7 @@ type console struct {
 	text   []byte        // what was composed last for a terminal, of the turn's owner
 	timer  *time.Timer   // draws bars; of the turn's owner, nil: never needed
 	first  *Sink         // the one that the timer draws through, of the turn's owner
+	large  bool          // the pipe that it may be was made larger; of the turn's owner
 
 	epoch   time.Time    // makes a monotonic reading fit an integer
 	writing atomic.Int64 // when the current write began, 1 + ns after epoch; 0: there is none

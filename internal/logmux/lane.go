@@ -53,6 +53,11 @@ func (l *lane) take(now time.Time, chunk []byte) []byte {
 	// Most output has no \r: it is looked for once for all lines of the chunk.
 	cr := l.over || l.undecided() || bytes.IndexByte(chunk, '\r') >= 0
 	for len(chunk) > 0 && len(l.text) < fullBatch {
+		if !cr && len(l.rest) == 0 && !l.midst {
+			if chunk = chunk[l.whole(chunk):]; len(chunk) == 0 {
+				break
+			}
+		}
 		if cr && l.undecided() && chunk[0] != '\n' {
 			l.endState()
 		}
@@ -81,6 +86,23 @@ func (l *lane) take(now time.Time, chunk []byte) []byte {
 		l.progress(now)
 	}
 	return chunk
+}
+
+// whole adds the lines that are all in chunk, which has no \r, and returns how long they
+// are. It is line for the many: most output is nothing else.
+func (l *lane) whole(chunk []byte) int {
+	text, done := l.text, 0
+	for len(text) < fullBatch {
+		end := bytes.IndexByte(chunk[done:], '\n') + 1
+		if end == 0 || end > MaxLine {
+			break
+		}
+		text = append(append(text, l.prefix...), chunk[done:done+end]...)
+		l.lines++
+		done += end
+	}
+	l.text = text
+	return done
 }
 
 // dropped leaves out the rest of a line whose beginning was skipped.

@@ -107,6 +107,10 @@ func (s *Sink) Gone() error {
 func (s *Sink) put(text []byte) {
 	var err error
 	if len(text) > 0 && s.Gone() == nil {
+		if len(text) > usualPipe && !s.c.large {
+			s.c.large = true
+			enlarge(s.w)
+		}
 		s.c.began(time.Now())
 		if err = writeAll(s.w, text); err != nil {
 			s.gone.Store(&err)

@@ -241,3 +241,19 @@ func TestConsoleMadeNonBlocking(t *testing.T) {
 		t.Errorf("%d bytes of %d, %v", len(got), len(text), err)
 	}
 }
+
+// The pipe of a console grows when a batch does not fit, not before.
+func TestConsolePipeGrows(t *testing.T) {
+	r, w := newPipe(t)
+	go func() { _, _ = io.Copy(io.Discard, r) }()
+	defer r.Close()
+	sink := NewSink(w, nil)
+	for _, tt := range []struct{ text, want int }{{usualPipe, usualPipe}, {usualPipe + 1, largePipe}, {10, largePipe}} {
+		if _, err := sink.Write(bytes.Repeat([]byte("x"), tt.text)); err != nil {
+			t.Fatal(err)
+		}
+		if n := pipeSize(t, w); n != tt.want {
+			t.Errorf("%d bytes in a write: the pipe holds %d, want %d", tt.text, n, tt.want)
+		}
+	}
+}

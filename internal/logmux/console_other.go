@@ -11,3 +11,5 @@ func isTerminal(io.Writer) bool { return false }
 func columns(io.Writer) int { return 0 }
 
 func awaitWritable(io.Writer) bool { return false }
+
+func enlarge(io.Writer) {}
