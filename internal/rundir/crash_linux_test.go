@@ -42,9 +42,7 @@ func afterCrash(t *testing.T, dir string, before []string) {
 		if path == a.Path() {
 			t.Errorf("%s is used again", path)
 		}
-		if files, err := outputFiles(path, "rank-0.out"); err != nil {
-			t.Error(err)
-		} else if text := joined(t, files); text != lines(6)[:len(text)] || strings.Count(text, "\n") != len(text)/7 {
+		if text := strings.Join(outputs(t, path, "rank-0.out"), ""); text != lines(6)[:len(text)] || strings.Count(text, "\n") != len(text)/7 {
 			t.Errorf("%s has the lines %q", path, text)
 		}
 	}
@@ -60,15 +58,6 @@ func afterCrash(t *testing.T, dir string, before []string) {
 		}
 	}
 	wholeLines(t, filepath.Join(dir, eventsName))
-}
-
-func joined(t *testing.T, files []string) string {
-	t.Helper()
-	text := ""
-	for _, f := range files {
-		text += content(t, f)
-	}
-	return text
 }
 
 // lines are those that a helper writes.

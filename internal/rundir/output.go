@@ -1,13 +1,10 @@
 package rundir
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
-	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -56,53 +53,7 @@ func (a *Attempt) OutputPath(rank int, s Stream) string {
 	return filepath.Join(a.path, outputName(rank, s))
 }
 
-// OutputFiles lists the files of one stream of a rank, those that were rotated away
-// first, oldest first: one after the other they are the output as far as it was
-// kept. None is no error.
-func OutputFiles(dir, attempt string, rank int, s Stream) ([]string, error) {
-	if !IsAttempt(attempt) {
-		return nil, fmt.Errorf("cannot list output: %q is no name of an attempt", attempt)
-	}
-	return outputFiles(filepath.Join(dir, attempt), outputName(rank, s))
-}
-
-func outputFiles(dir, name string) ([]string, error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, fmt.Errorf("cannot list output: %w", err)
-	}
-	type file struct {
-		path string
-		age  int // 0: the current one
-	}
-	var files []file
-	for _, e := range entries {
-		if age, ok := rotatedAge(e.Name(), name); ok && e.Type().IsRegular() {
-			files = append(files, file{filepath.Join(dir, e.Name()), age})
-		}
-	}
-	slices.SortFunc(files, func(x, y file) int { return cmp.Compare(y.age, x.age) })
-	paths := make([]string, 0, len(files))
-	for _, f := range files {
-		paths = append(paths, f.path)
-	}
-	return paths, nil
-}
-
-// rotatedAge is k in name.k, and 0 for the name itself.
-func rotatedAge(file, name string) (age int, ok bool) {
-	if file == name {
-		return 0, true
-	}
-	digits, ok := strings.CutPrefix(file, name+".")
-	if !ok || digits == "" || strings.Trim(digits, "0123456789") != "" {
-		return 0, false
-	}
-	age, err := strconv.Atoi(digits)
-	return age, err == nil && age > 0
-}
-
-// rotatedName is the opposite.
+// rotatedName is a file that was rotated away so many times ago; 0: the current one.
 func rotatedName(name string, age int) string {
 	if age == 0 {
 		return name

@@ -93,31 +93,6 @@ func TestOutputOf512Ranks(t *testing.T) {
 	wantEqual(t, "records", len(mustRead(t, d.Path()).Attempts[0].Ranks), 512)
 }
 
-func TestOutputFiles(t *testing.T) {
-	dir := t.TempDir()
-	mustMkdir(t, dir+"/attempt-0/rank-1.out.9")
-	for _, name := range []string{
-		"rank-1.out", "rank-1.out.1", "rank-1.out.2", "rank-1.out.10", "rank-1.out.0", "rank-1.out.x", "rank-1.out.", "rank-1.out.-3", "rank-1.err", "rank-11.out", ".rank-1.out.new", "rank-1.out.99999999999999999999",
-	} {
-		mustWrite(t, dir+"/attempt-0/"+name, "")
-	}
-	list, err := OutputFiles(dir, "attempt-0", 1, Out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range list {
-		list[i] = filepath.Base(list[i])
-	}
-	wantEqual(t, "files", list, []string{"rank-1.out.10", "rank-1.out.2", "rank-1.out.1", "rank-1.out"})
-	if list, err := OutputFiles(dir, "attempt-0", 7, Out); err != nil || len(list) != 0 {
-		t.Errorf("a rank without output has %v, %v", list, err)
-	}
-	_, err = OutputFiles(dir, "../attempt-0", 1, Out)
-	wantError(t, err, "is no name of an attempt")
-	_, err = OutputFiles(dir, "attempt-1", 1, Out)
-	wantError(t, err, "cannot list output")
-}
-
 func TestTail(t *testing.T) {
 	a := mustBegin(t, newDir(t), BeginInfo{})
 	long := strings.Repeat("x", maxTail)

@@ -7,6 +7,8 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -30,14 +32,25 @@ func mustRotate(t *testing.T, a *Attempt, size int64, keep int) io.WriteCloser {
 // contents of the files of rank 0's stdout, oldest first.
 func contents(t *testing.T, a *Attempt) []string {
 	t.Helper()
-	files, err := OutputFiles(a.dir.Path(), a.Name(), 0, Out)
+	return outputs(t, a.Path(), "rank-0.out")
+}
+
+// outputs are the contents of a file and of those that were rotated away, oldest first.
+func outputs(t *testing.T, dir, name string) []string {
+	t.Helper()
+	rotated, err := filepath.Glob(filepath.Join(dir, name+".[1-9]*"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	list := []string{}
-	for _, f := range files {
-		list = append(list, content(t, f))
+	for age := 0; age == 0 || len(rotated) > 0; age++ { // there may be gaps
+		path := filepath.Join(dir, rotatedName(name, age))
+		if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
+			list = append(list, content(t, path))
+		}
+		rotated = slices.DeleteFunc(rotated, func(other string) bool { return other == path })
 	}
+	slices.Reverse(list)
 	return list
 }
 

@@ -25,7 +25,6 @@ type liner struct {
 	seen  int // so much of the rest has no line end
 	midst bool
 	read  int64 // bytes that were handed out, or skipped as old states
-	err   error // of r, once the rest is told; io.EOF may pass
 }
 
 // next is the next line that is whole, or a piece of it. io.EOF: none yet.
