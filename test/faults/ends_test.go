@@ -127,22 +127,18 @@ func launcherThenGuard(s *scene, _ *cell) {
 	guard := s.guard()
 	s.signal(syscall.SIGKILL)
 	s.wait()
-	s.settleAround(guard, time.Second)
-	_ = syscall.Kill(guard, syscall.SIGKILL) // it may have ended
-}
-
-// settleAround is settle for all but one process.
-func (s *scene) settleAround(but int, limit time.Duration) {
-	ctx, cancel := context.WithTimeout(s.Context(), limit)
+	ctx, cancel := context.WithTimeout(s.Context(), time.Second)
 	defer cancel()
 	for {
 		s.reap()
+		// The guard comes last: it removes the control group when all are gone.
 		alive, _ := s.found(true)
-		alive = slices.DeleteFunc(alive, func(p process) bool { return p.pid == but })
-		if len(alive) == 0 || awaitEnd(ctx, alive[0].pid) != nil {
-			return
+		next := slices.IndexFunc(alive, func(p process) bool { return len(alive) == 1 || p.pid != guard })
+		if next < 0 || awaitEnd(ctx, alive[next].pid) != nil {
+			break
 		}
 	}
+	_ = syscall.Kill(guard, syscall.SIGKILL) // it may have ended
 }
 
 // restarted ends attempt 0, whose processes have to be gone when those of attempt 1
