@@ -74,6 +74,7 @@ type (
 	inSignal struct {
 		at     time.Time
 		signal syscall.Signal
+		from   string // who sent it, empty: not known
 	}
 
 	// inRestGone: nothing is left of the tree of a rank whose leader had died of the

@@ -2,7 +2,6 @@ package launcher
 
 import (
 	"context"
-	"syscall"
 	"time"
 
 	"lenslaunch/internal/proc"
@@ -11,7 +10,7 @@ import (
 // Run carries a plan out and returns the exit code. signals are those that the
 // process receives; subscribers see every Event in order. Run returns when nothing
 // that it started is left, and leaves the process's own environment as it was.
-func Run(p *Plan, console Console, signals <-chan syscall.Signal, subscribers ...Subscriber) (int, error) {
+func Run(p *Plan, console Console, signals <-chan Signal, subscribers ...Subscriber) (int, error) {
 	defer settleThreads()()
 	spawner, err := proc.NewSpawner()
 	if err != nil {

@@ -23,6 +23,7 @@ type script struct {
 	now   time.Duration
 	said  []string
 	ended []AttemptEnded
+	taken []SignalTaken
 	over  *RunEnded
 }
 
@@ -96,6 +97,8 @@ func (s *script) note(a action) {
 		switch e := a.event.(type) {
 		case AttemptEnded:
 			s.ended = append(s.ended, e)
+		case SignalTaken:
+			s.taken = append(s.taken, e)
 		case RunEnded:
 			s.over = &e
 			s.say("exit %d", e.Code)
@@ -327,6 +330,32 @@ func TestForwardedSignalLeavesTheJobRunning(t *testing.T) {
 }
 
 // Ranks have a moment for the stack dump before the ladder begins.
+// Whatever becomes of a signal, its sender is told with it. Nobody has sent the one that
+// the end of a rank tells of.
+func TestSenderOfASignalIsTold(t *testing.T) {
+	s := newScript(t, rules{ranks: 1, terminal: true, foreground: 0, forward: []syscall.Signal{syscall.SIGUSR1}}).launch()
+	var want []SignalTaken
+	for _, sent := range []struct {
+		signal syscall.Signal
+		action string
+	}{
+		{syscall.SIGUSR1, "forward"}, {syscall.SIGTSTP, "suspend"}, {syscall.SIGTSTP, "ignored: already suspended"},
+		{syscall.SIGCONT, "resume"}, {syscall.SIGINT, "stop"}, {syscall.SIGTERM, "ignored: already ending"}, {syscall.SIGINT, "kill at once"},
+	} {
+		s.after(time.Second)
+		from := fmt.Sprintf("the sender at %v", s.now)
+		s.in(inSignal{at: s.at(), signal: sent.signal, from: from})
+		want = append(want, SignalTaken{At: s.at(), Signal: sent.signal, Action: sent.action, From: from})
+	}
+	if diff := cmp.Diff(want, s.taken); diff != "" {
+		t.Error(diff)
+	}
+	s = newScript(t, rules{ranks: 1, terminal: true, foreground: 0}).launch().exit(0, killed(syscall.SIGINT))
+	if diff := cmp.Diff([]SignalTaken{{At: s.at(), Signal: syscall.SIGINT, Action: "stop"}}, s.taken); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestQuitIsPassedOnBeforeTheLadder(t *testing.T) {
 	s := newScript(t, rules{ranks: 2}).launch().silent()
 	s.signal(syscall.SIGQUIT).expect("abort-spawn", "QUIT>0", "QUIT>1", "timer grace 1s")

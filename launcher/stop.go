@@ -26,14 +26,14 @@ func (st *stepper) signal(in inSignal) {
 	case syscall.SIGCHLD:
 		st.do(doAdopt{})
 	case syscall.SIGTSTP:
-		st.suspend(in.at, in.signal, false)
+		st.suspend(in, false)
 	case syscall.SIGCONT:
 		st.resume(in)
 	}
 }
 
 func (st *stepper) forwardSignal(in inSignal) {
-	st.tell(SignalTaken{At: in.at, Signal: in.signal, Action: "forward"})
+	st.tell(SignalTaken{At: in.at, Signal: in.signal, Action: "forward", From: in.from})
 	for i, r := range st.ranks {
 		if r.phase == rankRunning {
 			st.do(doSignal{local: i, signal: in.signal})
@@ -47,16 +47,16 @@ func (st *stepper) toldToEnd(in inSignal) {
 	complete := st.phase == phaseSweeping && len(st.faults) == 0
 	st.lift(in.at)
 	if st.impatient(in) {
-		st.tell(SignalTaken{At: in.at, Signal: in.signal, Action: "kill at once"})
+		st.tell(SignalTaken{At: in.at, Signal: in.signal, Action: "kill at once", From: in.from})
 		st.killAll(in.at)
 		return
 	}
 	if st.told != nil || complete || st.phase == phaseDone {
-		st.tell(SignalTaken{At: in.at, Signal: in.signal, Action: "ignored: already ending"})
+		st.tell(SignalTaken{At: in.at, Signal: in.signal, Action: "ignored: already ending", From: in.from})
 		return
 	}
 	st.told = &Told{Signal: in.signal, At: in.at}
-	st.tell(SignalTaken{At: in.at, Signal: in.signal, Action: actionStop})
+	st.tell(SignalTaken{At: in.at, Signal: in.signal, Action: actionStop, From: in.from})
 	switch st.phase {
 	case phaseRunning, phaseGrace:
 		st.do(doAbortSpawn{})
