@@ -210,6 +210,10 @@ type (
 	// with inSwept.
 	doSweep struct{ attempt int }
 
+	// doHasten: the run is told to end, and waits for its output no longer than it has
+	// time to stop.
+	doHasten struct{ at time.Time }
+
 	// doTell publishes an Event.
 	doTell struct{ event Event }
 )
@@ -228,4 +232,5 @@ func (doReap) isAction()       {}
 func (doKill) isAction()       {}
 func (doTimer) isAction()      {}
 func (doSweep) isAction()      {}
+func (doHasten) isAction()     {}
 func (doTell) isAction()       {}

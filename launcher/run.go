@@ -32,7 +32,7 @@ func Run(p *Plan, console Console, signals <-chan Signal, subscribers ...Subscri
 		signals: signals,
 		now:     time.Now,
 		machine: &effects{
-			plan: p, console: console, inputs: inputs, done: make(chan struct{}), teller: newTeller(subscribers),
+			plan: p, console: console, inputs: inputs, signals: signals, done: make(chan struct{}), teller: newTeller(subscribers),
 			spawner: spawner, forest: forest, front: front, timers: map[timerKind]*time.Timer{}, ctx: ctx, cancel: cancel,
 		},
 	}

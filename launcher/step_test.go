@@ -24,6 +24,7 @@ type script struct {
 	said  []string
 	ended []AttemptEnded
 	taken []SignalTaken
+	haste []time.Duration // when it was asked to hasten
 	over  *RunEnded
 }
 
@@ -93,6 +94,8 @@ func (s *script) note(a action) {
 		s.say("timer %v %v", [...]string{"grace", "ladder", "patient", "restart"}[a.kind], a.after)
 	case doSweep:
 		s.say("sweep")
+	case doHasten:
+		s.haste = append(s.haste, a.at.Sub(s.epoch))
 	case doTell:
 		switch e := a.event.(type) {
 		case AttemptEnded:
@@ -311,6 +314,20 @@ func TestSignalWhilePreparing(t *testing.T) {
 func TestSignalAfterSuccessComesTooLate(t *testing.T) {
 	s := newScript(t, rules{ranks: 1}).launch().exit(0, ok()).silent()
 	s.signal(syscall.SIGTERM).swept().expect("exit 0")
+}
+
+// A signal while the output is drained does not change how the run has ended, and still
+// bounds the wait for a console that nobody reads.
+func TestSignalDuringTheSweepHastensIt(t *testing.T) {
+	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT} {
+		for end, want := range map[proc.Exit]string{ok(): "exit 0", code(3): "exit 3"} {
+			s := newScript(t, rules{ranks: 1}).launch().exit(0, end).silent()
+			s.after(2 * time.Second).signal(sig).swept().expect(want)
+			if diff := cmp.Diff([]time.Duration{2 * time.Second}, s.haste); diff != "" {
+				t.Errorf("%v after %v:\n%s", sig, end, diff)
+			}
+		}
+	}
 }
 
 func TestAttemptThatCannotBegin(t *testing.T) {

@@ -20,16 +20,25 @@ func (st *stepper) signal(in inSignal) {
 		st.forwardSignal(in)
 		return
 	}
-	switch in.signal {
-	case syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT:
+	switch {
+	case endsRun(in.signal):
 		st.toldToEnd(in)
-	case syscall.SIGCHLD:
+	case in.signal == syscall.SIGCHLD:
 		st.do(doAdopt{})
-	case syscall.SIGTSTP:
+	case in.signal == syscall.SIGTSTP:
 		st.suspend(in, false)
-	case syscall.SIGCONT:
+	case in.signal == syscall.SIGCONT:
 		st.resume(in)
 	}
+}
+
+// endsRun reports whether a signal that is not passed on ends the run.
+func endsRun(sig syscall.Signal) bool {
+	switch sig {
+	case syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT:
+		return true
+	}
+	return false
 }
 
 func (st *stepper) forwardSignal(in inSignal) {
@@ -42,9 +51,10 @@ func (st *stepper) forwardSignal(in inSignal) {
 }
 
 // toldToEnd stops the run without a restart. A run whose ranks have all exited 0
-// is complete: the signal came too late to change it.
+// is complete: the signal came too late to change it, but not to hurry it up.
 func (st *stepper) toldToEnd(in inSignal) {
 	complete := st.phase == phaseSweeping && len(st.faults) == 0
+	st.do(doHasten{in.at})
 	st.lift(in.at)
 	if st.impatient(in) {
 		st.tell(SignalTaken{At: in.at, Signal: in.signal, Action: "kill at once", From: in.from})
