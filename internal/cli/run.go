@@ -98,19 +98,22 @@ func (c *call) launch(j *job) (int, error) {
 		log.Warn("the console has gone; the job goes on without it", "stream", name, "cause", cause)
 	})
 	log = newLogger(errs, j.format, j.level)
+	aside := &asides{}
 	for _, why := range j.plan.Why {
-		log.Debug(why)
+		aside.later(func() { log.Debug(why) })
 	}
 	for _, warning := range j.plan.Warnings {
-		log.Warn(warning)
+		aside.later(func() { log.Warn(warning) })
 	}
 	telemetry := otelsetup.Setup(context.Background(), otelsetup.Options{
-		Env: c.env, Resource: c.resource(j), Stderr: errs, Warn: log.Warn,
+		Env: c.env, Resource: c.resource(j), Stderr: errs, Warn: aside.warn(log.Warn),
 	})
+	told := append([]launcher.Subscriber{aside.first}, subscribers(telemetry, log, j, errs)...)
 	code, err := launcher.Run(j.plan, launcher.Console{
 		In: c.std.In, Out: out, Err: errs, OutFile: c.std.Out, ErrFile: c.std.Err,
-	}, signals, subscribers(telemetry, log, j, errs)...)
+	}, signals, told...)
 	telemetry.Shutdown("the launcher ended with exit code " + itoa(code))
+	aside.end(lastAside)
 	return code, err
 }
 
