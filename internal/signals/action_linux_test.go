@@ -64,8 +64,8 @@ func TestFaultsStayPanics(t *testing.T) {
 			t.Error("no panic")
 		}
 	}()
-	var nothing *int
-	*nothing = 1
+	nothing := new(*int)
+	**nothing = 1
 }
 
 // Signals that nobody asked the runtime for, that cannot be caught or that are ignored

@@ -19,6 +19,7 @@ import (
 // that has a signal which pipe does not take. Both are set before handler is installed,
 // and changed only when it is not.
 var (
+	//lint:ignore U1000 only the assembler does
 	pipe      int32
 	otherwise uintptr
 )
