@@ -8,14 +8,16 @@ PYTHON ?= python3
 FUZZTIME ?= 10s
 COUNT ?= 2
 PAIRS ?= 40
+OUTPUT_PAIRS ?= 9
 
 BUILD = CGO_ENABLED=0 $(GO) build -trimpath
-TAGS = interop,stress,faults,terminal
+OUTPUT_BENCH = Output|Files|Torchrun
+TAGS = interop,stress,faults,terminal,output,html
 # The race detector is C code: it needs cgo, and cgo needs a C compiler.
 CC_FOUND := $(shell command -v "$${CC:-cc}" 2>/dev/null || command -v gcc 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test test-race fuzz lint test-interop test-stress test-faults test-terminal bench cross clean
+.PHONY: help build demo test test-race fuzz lint test-interop test-stress test-faults test-terminal test-output test-html bench bench-output bench-torchrun cross clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 16
@@ -60,8 +62,22 @@ test-faults: ## ends jobs in every way and counts what is left; as root it tries
 test-terminal: ## keys at a real terminal, docs/terminal.txt; UPDATE=-update writes it
 	$(GO) test -tags terminal -count=1 -v -timeout 20m ./test/terminal/... $(UPDATE)
 
+test-output: ## every way to write to every console: nothing lost, altered or mixed
+	$(GO) test -tags output -count=1 -parallel 6 -v -timeout 10m ./test/output/...
+
+test-html: ## the page of a report in headless Chromium; SHOTS=DIR keeps the screenshots
+	SHOTS="$(abspath $(SHOTS))" $(GO) test -tags html -count=1 -v -timeout 10m ./test/html/...
+
 bench: ## the launcher against the least that a Go program can do, in pairs
-	$(GO) test -run '^$$' -bench . -benchtime $(PAIRS)x ./bench/...
+	$(GO) test -run '^$$' -bench . -skip '$(OUTPUT_BENCH)' -benchtime $(PAIRS)x ./bench/...
+
+bench-output: ## throughput of the ranks' output: cat, a minimal program, torchrun, in pairs
+	@python=$$(test/interop/venv.sh) && LENSLAUNCH_TEST_PYTHON="$$python" \
+		$(GO) test -run '^$$' -bench '$(OUTPUT_BENCH)' -benchtime $(OUTPUT_PAIRS)x -timeout 60m ./bench/
+
+bench-torchrun: ## against the torchrun of the interop environment, in pairs
+	@python=$$(test/interop/venv.sh) && LENSLAUNCH_TEST_PYTHON="$$python" \
+		$(GO) test -run '^$$' -bench Rival -benchtime $(PAIRS)x ./bench/...
 
 cross: ## dist/: static linux/amd64 and linux/arm64; checks that darwin/arm64 compiles
 	GOOS=linux GOARCH=amd64 $(BUILD) -o dist/lenslaunch-linux-amd64 ./cmd/lenslaunch

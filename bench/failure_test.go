@@ -22,8 +22,8 @@ const workerScript = `exec 3>"$ALIVE"; echo ready >&3; if [ "$RANK" = 3 ]; then 
 type failure struct{ dead, back time.Duration }
 
 // fail lets one of n ranks fail and measures until all ranks are dead, and until the
-// program that started them has ended.
-func fail(b *testing.B, n int, argv ...string) failure {
+// program that started them has ended, with that code.
+func fail(b *testing.B, n, code int, argv ...string) failure {
 	b.Helper()
 	dir := b.TempDir()
 	alive, gate := filepath.Join(dir, "alive"), filepath.Join(dir, "go")
@@ -54,8 +54,8 @@ func fail(b *testing.B, n int, argv ...string) failure {
 	err := cmd.Wait()
 	f.back = time.Since(began)
 	shot.Close()
-	if cmd.ProcessState.ExitCode() != 3 {
-		b.Fatalf("%v: %v, want exit code 3", argv, err)
+	if cmd.ProcessState.ExitCode() != code {
+		b.Fatalf("%v: %v, want exit code %d", argv, err, code)
 	}
 	return f
 }
@@ -80,8 +80,8 @@ func BenchmarkFailure(b *testing.B) {
 			ranks := strconv.Itoa(n)
 			var dead, back, ms, deadMs []float64
 			for b.Loop() {
-				ours := fail(b, n, launcher, "--nproc", ranks, "--")
-				peer := fail(b, n, supervisor, ranks)
+				ours := fail(b, n, 3, launcher, "--nproc", ranks, "--")
+				peer := fail(b, n, 3, supervisor, ranks)
 				dead = append(dead, float64(ours.dead)/float64(peer.dead))
 				back = append(back, float64(ours.back)/float64(peer.back))
 				ms = append(ms, float64(ours.back)/float64(time.Millisecond))

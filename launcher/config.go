@@ -38,6 +38,7 @@ type Config struct {
 	Restop  time.Duration // bound of the ladder when survivors of a failure are stopped
 	Grace   time.Duration // --failure-grace
 	Forward []syscall.Signal
+	Save    Save // --save-signal, --on-stop-code
 
 	Placement  Placement
 	Hang       Hang
@@ -79,6 +80,6 @@ func (c Config) rules(w ranks.World) rules {
 	return rules{
 		ranks: w.LocalSize, firstRank: w.Rank(0), policy: c.Policy,
 		told: c.Stop, failed: c.Stop.Within(c.Restop), grace: c.Grace,
-		forward: c.Forward, stopMax: c.StopMax, killPatience: killPatience, foreground: -1,
+		forward: c.Forward, save: c.Save, stopMax: c.StopMax, killPatience: killPatience, foreground: -1,
 	}
 }

@@ -118,7 +118,7 @@ func (e *effects) note(in input) {
 func (e *effects) await(s inStarted) {
 	memory := e.current.memory
 	// Not counted in running: a process that SIGKILL cannot end is not waited for.
-	go func() {
+	go e.caught(func() {
 		exit, err := s.child.Wait()
 		at := s.child.At()
 		if err != nil {
@@ -132,11 +132,11 @@ func (e *effects) await(s inStarted) {
 			}
 		}
 		e.answer(in)
-	}()
+	})
 }
 
 // background runs f in a goroutine that close waits for.
-func (e *effects) background(f func()) { e.running.Go(f) }
+func (e *effects) background(f func()) { e.running.Go(func() { e.caught(f) }) }
 
 // answer gives an input to the loop, unless the run is over.
 func (e *effects) answer(in input) {
@@ -228,7 +228,7 @@ func (e *effects) signal(a doSignal) {
 
 func (e *effects) reap(local int) {
 	if c := e.child(local); c != nil {
-		c.Reap()
+		e.reapLeader(c)
 	}
 }
 
@@ -244,8 +244,22 @@ func (e *effects) kill(local int) {
 	}
 	_ = c.SignalGroup(syscall.SIGKILL)
 	if c.Ended() {
-		c.Reap()
+		e.reapLeader(c)
 	}
+}
+
+// reapLeader gives a leader's number back. A later search, and the guard's, must know
+// since when its group's number proves nothing.
+func (e *effects) reapLeader(c *proc.Child) {
+	if g := e.current.trees; g != nil && g.reaped == 0 {
+		// Unknown means that no group of a reaped leader counts.
+		g.reaped, _ = proc.Now()
+		if e.guard != nil && g.reaped != 0 {
+			// One that does not take it is replaced, and the next one is told.
+			_ = e.guard.Reaped(g.reaped)
+		}
+	}
+	c.Reap()
 }
 
 // abortSpawn keeps the launch from going on.

@@ -1,6 +1,7 @@
 package launcher
 
 import (
+	"fmt"
 	"syscall"
 	"time"
 
@@ -28,16 +29,28 @@ const (
 	OutcomeSuccess Outcome = "success" // every rank exited 0
 	OutcomeFailed  Outcome = "failed"  // a rank failed
 	OutcomeStopped Outcome = "stopped" // a signal to the launcher ended it
+	OutcomeSaved   Outcome = "saved"   // every rank exited 0 after a save request: run it again
 )
 
 // actionStop is the Action of the signal that ends a run.
 const actionStop = "stop"
 
+// actionSave is the Action of a save request.
+const actionSave = "save request"
+
 // Left is a process of an attempt that outlived SIGKILL.
 type Left struct {
-	Pid     int
+	Pid     int // 0: what is left could not be looked for
 	Command string
 	Why     string // "uninterruptible sleep in nfs_wait", "not permitted"
+}
+
+// String is for logs and reports.
+func (l Left) String() string {
+	if l.Pid == 0 {
+		return "not known, " + l.Why
+	}
+	return fmt.Sprintf("pid %d (%s): %s", l.Pid, printable(l.Command), l.Why)
 }
 
 // Reason is why a worker ended (the telemetry specification, `lenslaunch.worker`).

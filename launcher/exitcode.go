@@ -6,7 +6,7 @@ const (
 	ExitOK            = 0
 	ExitUsage         = 2   // bad command line, configuration or ledger: nothing was started
 	ExitInternal      = 70  // a bug in lenslaunch
-	ExitTryAgain      = 75  // coordination lost or reserved port taken: run me again
+	ExitTryAgain      = 75  // saved on request, coordination lost, reserved port taken: run me again
 	ExitNotExecutable = 126 // COMMAND is there but cannot be executed
 	ExitNotFound      = 127 // COMMAND is not there
 	exitSignalBase    = 128 // plus the signal's number
@@ -24,6 +24,7 @@ func ExitTable() []ExitRow {
 		{"all workers exited 0", "0"},
 		{"a worker failed (restarts used up)", "the cause's exit code; 128 + signal number if it was killed by one"},
 		{"stopped by SIGTERM / SIGINT / SIGHUP / SIGQUIT, also if all ranks then exit 0", "143 / 130 / 129 / 131"},
+		{"stopped after a save request, run me again", "75"},
 		{"usage or configuration error", "2"},
 		{"COMMAND not executable / not found", "126 / 127"},
 		{"internal error of the launcher (a bug)", "70"},

@@ -50,7 +50,8 @@ func (g *gpuMemory) await(ctx context.Context, limit time.Duration, run func(fun
 	if len(g.base) == 0 {
 		return "" // nobody can tell
 	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	// A query has a limit of its own: cut off by this one it would tell nothing.
+	over, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	for {
 		var used map[int]int64
@@ -62,7 +63,7 @@ func (g *gpuMemory) await(ctx context.Context, limit time.Duration, run func(fun
 		}
 		timer := time.NewTimer(gpuQueryEvery)
 		select {
-		case <-ctx.Done():
+		case <-over.Done():
 			timer.Stop()
 			if held == "" {
 				return fmt.Sprintf("cannot tell whether GPU memory was released: %v", err)

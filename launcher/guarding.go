@@ -25,7 +25,7 @@ func (e *effects) startGuard() {
 	}
 	e.guard, e.guardGone = client, make(chan struct{})
 	gone, last := e.guardGone, e.guards >= guardTries
-	go func() {
+	go e.caught(func() {
 		exit, err := client.Child.Wait()
 		client.Child.Reap()
 		close(gone)
@@ -34,7 +34,7 @@ func (e *effects) startGuard() {
 			cause = err.Error()
 		}
 		e.answer(inGuardGone{at: time.Now(), cause: cause, last: last})
-	}()
+	})
 	e.tellGuard(e.current)
 }
 
@@ -57,6 +57,9 @@ func (e *effects) tellGuard(run *running) {
 		if c != nil {
 			_ = e.guard.Leader(c.ID)
 		}
+	}
+	if run.trees.reaped != 0 {
+		_ = e.guard.Reaped(run.trees.reaped)
 	}
 }
 

@@ -107,6 +107,9 @@ type (
 		extra   time.Duration
 	}
 
+	// inBug: a goroutine of the run panicked.
+	inBug struct{ bug Bug }
+
 	// inGuardGone: the guard process has ended; last: no other will be started.
 	inGuardGone struct {
 		at    time.Time
@@ -140,6 +143,7 @@ func (inDumped) isInput()     {}
 func (inMoreTime) isInput()   {}
 func (inGuardGone) isInput()  {}
 func (inSwept) isInput()      {}
+func (inBug) isInput()        {}
 
 // timerKind names the timers of an attempt; at most one of each runs.
 type timerKind int

@@ -26,7 +26,6 @@ type loop struct {
 
 // run takes inputs until the run is over and returns the exit code.
 func (l *loop) run() int {
-	defer l.machine.close()
 	l.step(inBegin{at: l.now()})
 	for l.state.phase != phaseDone {
 		select {
@@ -36,11 +35,16 @@ func (l *loop) run() int {
 			l.step(inSignal{at: l.now(), signal: sig.Number, from: sig.From})
 		}
 	}
+	// Not after a panic: closing waits for what may never end then.
+	l.machine.close()
 	return l.state.code
 }
 
 // step applies one input and does what follows from it.
 func (l *loop) step(in input) {
+	if in, ok := in.(inBug); ok {
+		panic(in.bug)
+	}
 	l.machine.note(in)
 	next, actions := step(l.state, in)
 	l.state = next

@@ -22,7 +22,7 @@ func (p *Plan) Report(e AttemptEnded) []string {
 		lines = append(lines, "  consequences: "+text)
 	}
 	for _, l := range e.Left {
-		lines = append(lines, fmt.Sprintf("  left behind: pid %d (%s): %s", l.Pid, printable(l.Command), l.Why))
+		lines = append(lines, "  left behind: "+l.String())
 	}
 	return append(lines, "  next: "+next(e, cause))
 }

@@ -23,7 +23,7 @@ func TestReport(t *testing.T) {
 			AttemptEnded{
 				Outcome: OutcomeFailed, Began: began, Stopped: []int{0, 1, 2, 5},
 				Faults: []Fault{cause, {Rank: 6, Exit: code(1)}, {Rank: 4, Exit: code(1)}}, Simultaneous: 2,
-				Left:     []Left{{Pid: 9, Command: "nfs\x07", Why: "uninterruptible sleep"}},
+				Left:     []Left{{Pid: 9, Command: "nfs\x07", Why: "uninterruptible sleep"}, {Why: "cannot look for it: no /proc"}},
 				Next:     Decision{Restart: true, Delay: 730 * time.Millisecond, Reason: "restart 1 of 3"},
 				Evidence: Evidence{Stderr: []string{"Traceback", "\x1b[31mValueError\x1b[0m: x"}},
 			},
@@ -34,6 +34,7 @@ func TestReport(t *testing.T) {
 				"    \uFFFD[31mValueError\uFFFD[0m: x",
 				"  consequences: rank 6 failed at the same time, within 2 ms; rank 4 failed after it; ranks 0-2,5 stopped",
 				"  left behind: pid 9 (nfs\uFFFD): uninterruptible sleep",
+				"  left behind: not known, cannot look for it: no /proc",
 				"  next: restart 1 of 3 in 730ms",
 			},
 		},

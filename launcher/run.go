@@ -9,7 +9,8 @@ import (
 
 // Run carries a plan out and returns the exit code. signals are those that the
 // process receives; subscribers see every Event in order. Run returns when nothing
-// that it started is left, and leaves the process's own environment as it was.
+// that it started is left, and leaves the process's own environment as it was. It panics
+// with a Bug where it has one: then the guard ends what is left.
 func Run(p *Plan, console Console, signals <-chan Signal, subscribers ...Subscriber) (int, error) {
 	defer settleThreads()()
 	spawner, err := proc.NewSpawner()

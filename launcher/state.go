@@ -31,6 +31,7 @@ type rules struct {
 	failed       Ladder        // when survivors are stopped because a rank failed
 	grace        time.Duration // before that
 	forward      []syscall.Signal
+	save         Save
 	stopMax      time.Duration // how far a rank may extend its time to stop
 	killPatience time.Duration // how long after SIGKILL a process may still be there
 	terminal     bool          // there is one: a second Ctrl-C kills
@@ -50,6 +51,7 @@ type state struct {
 	rung    int       // its next rung
 	begin   time.Time // when it began
 	faults  []Fault   // failures of this attempt, in order
+	asked   time.Time // when this attempt was last asked to save, zero: it was not
 	told    *Told     // the signal that ended the run, nil
 	failed  []Ended   // failed attempts of this invocation
 	code    int       // in phaseDone

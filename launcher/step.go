@@ -1,7 +1,6 @@
 package launcher
 
 import (
-	"fmt"
 	"time"
 )
 
@@ -84,7 +83,7 @@ func (st *stepper) prepare(at time.Time) {
 	st.phase = phasePreparing
 	st.ranks = make([]rank, st.rules.ranks)
 	st.spawned, st.rung = false, 0
-	st.begun, st.faults = time.Time{}, nil
+	st.begun, st.asked, st.faults = time.Time{}, time.Time{}, nil
 	st.tell(AttemptPreparing{At: at, Number: st.attempt})
 	st.do(doPrepare{st.attempt})
 }
@@ -251,6 +250,10 @@ func (st *stepper) swept(in inSwept) {
 	faults, same := order(st.faults, func(local int) time.Time { return in.reported[local] })
 	ended := AttemptEnded{At: in.at, Faults: faults, Simultaneous: same, Stopped: st.stoppedRanks(), Told: st.told, Began: st.begun, Left: in.left}
 	switch {
+	case len(st.faults) == 0 && st.told == nil && st.saved():
+		ended.Outcome = OutcomeSaved
+		st.tell(ended)
+		st.finish(in.at, OutcomeSaved, st.save.Code, nil)
 	case len(st.faults) == 0 && st.told == nil:
 		ended.Outcome = OutcomeSuccess
 		st.tell(ended)
@@ -278,7 +281,7 @@ func (st *stepper) failedAttempt(ended AttemptEnded, in inSwept) {
 	ended.Next = st.policy.decide(st.failed, in.random)
 	if ended.Next.Restart && len(in.left) > 0 {
 		// Two attempts at once would fight for GPUs and memory.
-		ended.Next = Decision{Reason: fmt.Sprintf("%d processes of this attempt could not be ended", len(in.left))}
+		ended.Next = Decision{Reason: "not everything of this attempt is gone"}
 	}
 	if ended.Next.Restart && st.told != nil {
 		ended.Outcome = OutcomeStopped

@@ -558,7 +558,7 @@ func TestGuardIsReplaced(t *testing.T) {
 func TestNoRestartBesideWhatCouldNotBeEnded(t *testing.T) {
 	s := newScript(t, rules{ranks: 1, policy: restarts(1)}).launch().exit(0, code(3)).silent()
 	s.in(inSwept{at: s.at(), attempt: 1, left: []Left{{Pid: 7, Why: "uninterruptible"}}}).expect("exit 3")
-	if len(s.ended[0].Left) != 1 || !strings.Contains(s.ended[0].Next.Reason, "could not be ended") {
+	if len(s.ended[0].Left) != 1 || !strings.Contains(s.ended[0].Next.Reason, "not everything") {
 		t.Errorf("ended %+v", s.ended[0])
 	}
 }

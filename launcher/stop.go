@@ -16,8 +16,13 @@ const killSignal = syscall.SIGKILL
 // Escalation is by time only: schedulers send SIGTERM two or three times within
 // 20 ms (the cluster specification), so a second one never means "hurry".
 func (st *stepper) signal(in inSignal) {
+	if in.signal == st.save.Signal {
+		st.saveRequest(in)
+		return
+	}
 	if slices.Contains(st.forward, in.signal) {
-		st.forwardSignal(in)
+		st.tell(SignalTaken{At: in.at, Signal: in.signal, Action: "forward", From: in.from})
+		st.pass(in.signal)
 		return
 	}
 	switch {
@@ -41,11 +46,11 @@ func endsRun(sig syscall.Signal) bool {
 	return false
 }
 
-func (st *stepper) forwardSignal(in inSignal) {
-	st.tell(SignalTaken{At: in.at, Signal: in.signal, Action: "forward", From: in.from})
+// pass sends a signal on to every rank's leader.
+func (st *stepper) pass(sig syscall.Signal) {
 	for i, r := range st.ranks {
 		if r.phase == rankRunning {
-			st.do(doSignal{local: i, signal: in.signal})
+			st.do(doSignal{local: i, signal: sig})
 		}
 	}
 }

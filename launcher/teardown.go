@@ -42,7 +42,7 @@ func (e *effects) sweep(number int) {
 		if run.trees != nil {
 			in.left = run.trees.end(finder, func() { e.spawner.ReapOrphans() })
 		}
-		run.drain(until)
+		e.drain(run, until)
 		in.reported = run.reported(e.plan)
 		in.at = time.Now()
 		e.answer(in)
@@ -68,14 +68,15 @@ func (e *effects) hasten(at time.Time) {
 
 // drain waits for the output that is still in pipes, until the time for it is over. A
 // console that nobody reads may hold it for ever.
-func (run *running) drain(until time.Time) {
+func (e *effects) drain(run *running, until time.Time) {
 	ended := make(chan struct{}, 2)
 	drain := func() {
 		most := time.Until(until)
-		go func() {
+		// Not counted in running: it may be stuck.
+		go e.caught(func() {
 			run.mux.Drain(most)
 			ended <- struct{}{}
-		}()
+		})
 	}
 	drain()
 	over := time.NewTimer(time.Until(until) + cutTime)

@@ -19,6 +19,7 @@ import (
 // as descendants of this process, which adopts every orphan.
 type forest struct {
 	self   proc.ID
+	home   int            // our session, in which ranks begin
 	parent *cgroup.Parent // nil: no control groups
 	why    string         // why there are none
 	wide   bool           // descendants may be somebody else's: look for the mark, too
@@ -34,7 +35,7 @@ func newForest(groups bool, s *proc.Spawner) (*forest, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot read this process's own state: %w", err)
 	}
-	f := &forest{self: st.ID, wide: os.Getpid() == 1 || len(s.Strangers()) > 0}
+	f := &forest{self: st.ID, home: tree.SessionOf(st), wide: os.Getpid() == 1 || len(s.Strangers()) > 0}
 	if err := proc.BecomeSubreaper(); err != nil {
 		f.wide = true
 	}
@@ -76,6 +77,7 @@ type grown struct {
 	group     *cgroup.Group   // nil: none
 	ranks     []*cgroup.Group // by local rank, nil: none
 	strangers []proc.ID
+	reaped    uint64 // when the first leader was reaped (proc.Now), 0: none yet
 }
 
 // enter prepares a rank's command to be born in its control group and to carry the
@@ -94,13 +96,13 @@ func (g *grown) enter(cmd *exec.Cmd, local int) error {
 	return nil
 }
 
-// finder describes the attempt to a sweep. Where a control group holds it, and nothing
-// below us can be a stranger's, every descendant is found without reading the
-// environment of every process on the machine.
+// finder describes the attempt to a sweep. Where nothing below us can be a stranger's,
+// every descendant is found without reading the environment of every process on the
+// machine.
 func (g *grown) finder(children []*proc.Child, exclude []proc.ID) tree.Finder {
-	f := tree.Finder{Root: g.self, Exclude: exclude, Strangers: g.strangers, Leaders: make([]proc.ID, len(children))}
-	if g.group == nil || g.wide {
-		f.Mark = g.mark
+	f := tree.Finder{
+		Root: g.self, Exclude: exclude, Strangers: g.strangers, Leaders: make([]proc.ID, len(children)),
+		Session: g.home, Pinned: g.reaped, Mark: g.mark, Adopting: !g.wide,
 	}
 	for local, c := range children {
 		if c != nil {
@@ -112,7 +114,9 @@ func (g *grown) finder(children []*proc.Child, exclude []proc.ID) tree.Finder {
 
 // guarded is what a guard must know of the attempt.
 func (g *grown) guarded(exclude []proc.ID) guard.Attempt {
-	a := guard.Attempt{Finder: tree.Finder{Root: g.self, Mark: g.mark, Exclude: exclude, Strangers: g.strangers}}
+	a := guard.Attempt{Finder: tree.Finder{
+		Root: g.self, Mark: g.mark, Exclude: exclude, Strangers: g.strangers, Session: g.home,
+	}}
 	if g.group != nil {
 		a.Cgroup = g.group.Path()
 	}
@@ -141,6 +145,9 @@ func (g *grown) end(finder tree.Finder, reap func()) []Left {
 	var left []Left
 	for _, l := range result.Left {
 		left = append(left, Left{Pid: l.Pid, Command: l.Comm, Why: why(l)})
+	}
+	if result.Err != nil {
+		left = append(left, Left{Why: "cannot look for it: " + result.Err.Error()})
 	}
 	return left
 }

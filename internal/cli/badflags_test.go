@@ -44,6 +44,8 @@ func nonsense(t *testing.T) map[string][]string {
 		"no-restart-on":        codes,
 		"stop-signal":          {"x", "SIG", "0", "65", "-9", "TERM:", "TERM:x", "TERM:-5s", "TERM,KILL", ",", "TERM:5s,"},
 		"forward":              {"x", "KILL", "STOP", "9", "CHLD", "PIPE", "URG", "CONT", "USR1,", "0", "USR1;USR2"},
+		"save-signal":          {"x", "TERM", "KILL", "USR2:", "USR2:0s", "USR1,USR2"},
+		"on-stop-code":         {"x", "-1", "256", "1.5"},
 		"output":               {"x", "Prefix", "prefix,plain", "json"},
 		"ranks":                {"x", "2", "0-2", "1-0", "-1", "0,", "0;1", "all"},
 		"attr":                 {"k", "=v", " =v", "a,b=c", "k\x01=v", "\xff=v", "k=\xff", "nv.dl.rank=3", "nemo.run.id=x"},

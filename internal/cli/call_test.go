@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -36,6 +37,25 @@ func TestFail(t *testing.T) {
 		if diff := cmp.Diff(tt.want, content(t, errs)); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
+	}
+}
+
+// A bug has an exit code of its own, and shows where it is.
+func TestShielded(t *testing.T) {
+	for _, value := range []any{"no\nsuch state", launcher.Bug{Value: "no\nsuch state", Stack: []byte("goroutine 7\nTestShielded\n")}} {
+		errs := file(t, t.TempDir(), "err")
+		c := &call{std: Streams{Err: errs}}
+		if code := c.shielded(func() int { panic(value) }); code != 70 {
+			t.Errorf("exit code %d, want 70", code)
+		}
+		text := content(t, errs)
+		head, stack, _ := strings.Cut(text, "\n")
+		if !strings.HasPrefix(head, "lenslaunch: internal error") || !strings.HasSuffix(head, `no\nsuch state`) || !strings.Contains(stack, "TestShielded") {
+			t.Errorf("%s", text)
+		}
+	}
+	if code := new(call).shielded(func() int { return 3 }); code != 3 {
+		t.Errorf("exit code %d, want 3", code)
 	}
 }
 

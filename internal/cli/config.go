@@ -98,6 +98,20 @@ func readStop(s settings, c *launcher.Config) error {
 	// the launcher alone.
 	c.Forward, err = s.get("forward").signals(syscall.SIGKILL, syscall.SIGSTOP, syscall.SIGURG, syscall.SIGCHLD,
 		syscall.SIGPIPE, syscall.SIGCONT)
+	if err != nil {
+		return err
+	}
+	return readSave(s, c)
+}
+
+func readSave(s settings, c *launcher.Config) error {
+	var err error
+	if v := s.get("save-signal"); v.given {
+		if c.Save, err = launcher.ParseSave(v.text); err != nil {
+			return misuse("", "%s %q: %v", v.from, v.text, err)
+		}
+	}
+	c.Save.Code, err = s.get("on-stop-code").integer(0, 255, "75")
 	return err
 }
 

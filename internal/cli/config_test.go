@@ -69,7 +69,7 @@ func TestConfig(t *testing.T) {
 	c := configured(t, map[string]string{"LENSLAUNCH_ENV": "A=1\nB=x=y", "LENSLAUNCH_UNSET_ENV": "C\nD"},
 		"--role", "actor", "--run-id", "r", "--state-dir", "s", "--chdir", "/tmp/%r", "--max-restarts", "3",
 		"--restart-delay", "2s", "--restart-delay-max", "3m", "--min-uptime", "4s", "--restart-on", "5,KILL", "--no-restart-on", "6",
-		"--stop-signal", "INT:5s,TERM:15s", "--restart-stop-timeout", "7s", "--failure-grace", "8s", "--forward", "HUP",
+		"--stop-signal", "INT:5s,TERM:15s", "--restart-stop-timeout", "7s", "--failure-grace", "8s", "--forward", "HUP", "--save-signal", "USR2:6m", "--on-stop-code", "9",
 		"--attr", "k=v", "--attr-default", "d=w", "--attr-default", "e=", "--master-port", "29500", "--port-range", "100-200")
 	if c.Role != "actor" || !c.RoleSet || c.RunID != "r" || c.StateDir != "s" || c.Dir != "/tmp/%r" {
 		t.Errorf("identity: %q, %v, %q, %q, %q", c.Role, c.RoleSet, c.RunID, c.StateDir, c.Dir)
@@ -89,6 +89,9 @@ func TestConfig(t *testing.T) {
 	}
 	if c.Restop != 7*time.Second || c.Grace != 8*time.Second || !slices.Equal(c.Forward, []syscall.Signal{syscall.SIGHUP}) {
 		t.Errorf("stop: %v, %v, %v", c.Restop, c.Grace, c.Forward)
+	}
+	if c.Save != (launcher.Save{Signal: syscall.SIGUSR2, Within: 6 * time.Minute, Code: 9}) {
+		t.Errorf("save: %+v", c.Save)
 	}
 	if diff := cmp.Diff([]launcher.EnvVar{{Key: "A", Value: "1"}, {Key: "B", Value: "x=y"}}, c.SetEnv); diff != "" {
 		t.Errorf("variables (-want +got):\n%s", diff)

@@ -132,6 +132,10 @@ func restartFlags() []flagSpec {
 			help: "hold each attempt in a control group of its own, where that is possible"},
 		{name: "forward", arg: "SIGS", initial: "USR1,USR2", cat: catRestarts,
 			help: "signals passed on to every worker while the job goes on (none: no signal is)"},
+		{name: "save-signal", arg: "SIG[:D]", cat: catRestarts,
+			help: "a save request, passed on: ranks that all exit 0 within D (5m) after it were saved"},
+		{name: "on-stop-code", arg: "N", initial: "75", cat: catRestarts,
+			help: "the exit code of a run that was saved: run me again"},
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 func subFlags() map[string][]flagSpec {
 	return map[string][]flagSpec{
 		"env": envFlags(), "detect": detectFlags(), "uuid": uuidFlags(), "version": {},
+		"report": reportFlags(), "logs": logsFlags(), "top": topFlags(),
 		"carrier": {}, // its verbs have: see carrierFlags
 	}
 }
@@ -57,6 +58,10 @@ Usage
   lenslaunch carrier check [--require K,..] [--forbid K,..] [-- TEXT]
                                               exits 1 and names what is wrong
   lenslaunch uuid job|run [--run-id ID]       exits 1 where there is none to derive
+  lenslaunch report DIR [--html FILE]         what happened in a run directory
+  lenslaunch logs DIR [-f] [--rank LIST] [--attempt N] [--grep RE]
+                                              what all ranks wrote, as one; -f goes on with it
+  lenslaunch top DIR [-n N] [--interval D]    what the ranks are doing, live
   lenslaunch version | help
 
 The first word that is no flag starts COMMAND, unless it is a subcommand's name; behind -- it

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"strings"
 
 	"lenslaunch/internal/guard"
@@ -22,11 +23,32 @@ func Main(args, environ []string, std Streams) int {
 		return guard.Main()
 	}
 	c := &call{env: environment(environ), std: std}
-	code, err := c.dispatch(args)
-	if err != nil {
-		return c.fail(err)
-	}
-	return code
+	return c.shielded(func() int {
+		code, err := c.dispatch(args)
+		if err != nil {
+			return c.fail(err)
+		}
+		return code
+	})
+}
+
+// shielded makes a panic an exit code of its own, since Go's would be that of a usage
+// error, and says what to do with it.
+func (c *call) shielded(f func() int) (code int) {
+	defer func() {
+		value := recover()
+		if value == nil {
+			return
+		}
+		stack := debug.Stack()
+		if bug, ok := value.(launcher.Bug); ok {
+			stack = bug.Stack
+		}
+		fmt.Fprintf(c.std.Err, "lenslaunch: internal error, a bug; please report it with what follows: %s\n%s",
+			oneLine(fmt.Sprint(value)), stack)
+		code = launcher.ExitInternal
+	}()
+	return f()
 }
 
 // call is one invocation of the program.
@@ -72,6 +94,12 @@ func (c *call) dispatch(args []string) (int, error) {
 		return c.carrier()
 	case "uuid":
 		return c.uuid()
+	case "report":
+		return c.report()
+	case "logs":
+		return c.logs()
+	case "top":
+		return c.top()
 	case "version":
 		return c.version()
 	case "help":

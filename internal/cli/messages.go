@@ -39,6 +39,9 @@ func messages(log *slog.Logger, p *launcher.Plan, stderr *logmux.Sink, format st
 			if e.Failure != nil {
 				log.Error(e.Failure.Error())
 			}
+			if e.Outcome == launcher.OutcomeSaved {
+				log.Info("saved as asked, run me again", "exit_code", e.Code)
+			}
 			log.Debug("run ended", "outcome", string(e.Outcome), "exit_code", e.Code, "attempts", e.Attempts)
 		}
 	}
@@ -91,6 +94,9 @@ func attemptEnded(log *slog.Logger, p *launcher.Plan, e launcher.AttemptEnded, s
 		log.Warn("the attempt's end is not in the ledger", "cause", e.LedgerProblem)
 	}
 	if len(e.Faults) == 0 {
+		for _, l := range e.Left {
+			log.Warn("left behind: " + l.String())
+		}
 		log.Debug("attempt ended", "outcome", string(e.Outcome))
 		return
 	}

@@ -91,7 +91,7 @@ func (c *call) launch(j *job) (int, error) {
 	if err := j.plan.PrepareLedger(); err != nil {
 		return launcher.ExitUsage, err
 	}
-	signals, stop := listen(j.plan.Forward)
+	signals, stop := listen(j.plan.Passed())
 	defer stop()
 	var log *slog.Logger
 	out, errs := logmux.NewSinks(c.std.Out, c.std.Err, func(name string, cause error) {

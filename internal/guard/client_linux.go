@@ -67,6 +67,10 @@ func (c *Client) Attempt(a Attempt) error { return c.say(message{Attempt: &a}) }
 // Leader tells of a rank that was started.
 func (c *Client) Leader(id proc.ID) error { return c.say(message{Leader: &id}) }
 
+// Reaped tells, before the first leader of the attempt is reaped, at which time that is
+// (proc.Now): from then on its number may be given away.
+func (c *Client) Reaped(at uint64) error { return c.say(message{Reaped: at}) }
+
 // Over tells that nothing is left of the attempt.
 func (c *Client) Over() error { return c.say(message{Over: true}) }
 

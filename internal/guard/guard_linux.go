@@ -56,8 +56,13 @@ func end(w Watch) bool {
 		endGroup(ctx, a.Cgroup)
 	}
 	finder := a.Finder
-	// The launcher is gone: its pid means nothing any more.
-	finder.Root, finder.Leaders = proc.ID{}, w.Leaders
+	// The launcher is gone: its pid means nothing any more, and process 1 reaps what it
+	// had not.
+	finder.Root, finder.Leaders, finder.Pinned = proc.ID{}, w.Leaders, w.Reaped
+	if finder.Pinned == 0 {
+		// Unknown leaves the rest of what tells a process of ours.
+		finder.Pinned, _ = proc.Now()
+	}
 	result := tree.Sweep(ctx, finder, nil)
 	for _, dir := range a.Remove {
 		// Private directories of the attempt; what cannot be removed is in the temp

@@ -2,6 +2,7 @@ package guard
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,10 +10,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"lenslaunch/internal/ledger"
 	"lenslaunch/internal/proc"
@@ -27,10 +31,23 @@ func TestMain(m *testing.M) {
 	case os.Getenv("GUARD_TEST") == "launcher":
 		os.Exit(beLauncher())
 	case os.Getenv("GUARD_TEST") == "worker":
-		fmt.Println("ready")
-		select {}
+		fmt.Println(os.Getpid())
+		sit()
+	case os.Getenv("GUARD_TEST") == "parent":
+		os.Exit(beParent())
 	}
 	os.Exit(m.Run())
+}
+
+// beParent is a worker that ends and leaves a child which shows nothing of it but its
+// group.
+func beParent() int {
+	child := exec.Command(os.Args[0])
+	child.Env, child.Stdout = []string{"GUARD_TEST=worker"}, os.Stdout
+	if child.Start() != nil {
+		return 9
+	}
+	return 0
 }
 
 // beLauncher starts a guard and a worker in a session of its own, tells the one of the
@@ -58,19 +75,28 @@ func beLauncher() int {
 		return 6
 	}
 	worker := exec.Command(os.Args[0])
-	worker.Env = append(os.Environ(), "GUARD_TEST=worker", tree.Variable+"="+mark.Value(0))
+	kind := cmp.Or(os.Getenv("GUARD_WORKER"), "worker")
+	worker.Env = append(os.Environ(), "GUARD_TEST="+kind, tree.Variable+"="+mark.Value(0))
 	// No parent-death signal and a session of its own: only the guard can end it.
 	worker.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	out, err := worker.StdoutPipe()
 	if err != nil || worker.Start() != nil {
 		return 5
 	}
-	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+	leader, err := proc.ReadStat(worker.Process.Pid)
+	if err != nil || client.Leader(leader.ID) != nil {
 		return 4
 	}
-	st, err := proc.ReadStat(worker.Process.Pid)
+	var pid int // the worker's, or of the child that it leaves
+	if _, err := fmt.Fscan(out, &pid); err != nil {
+		return 4
+	}
+	st, err := proc.ReadStat(pid)
 	if err != nil {
 		return 3
+	}
+	if kind == "parent" && lose(client, worker, st.Start, os.Getenv("GUARD_REAP") != "") != nil {
+		return 1
 	}
 	fmt.Println(client.Child.Pid, client.Child.Start, st.Pid, st.Start)
 	order, _ := bufio.NewReader(os.Stdin).ReadString('\n')
@@ -82,7 +108,34 @@ func beLauncher() int {
 		client.Child.Reap()
 		return 0
 	}
-	select {}
+	sit()
+	return 0
+}
+
+// sit lasts until the process is killed. (A program that waits for nothing in Go ends as
+// deadlocked.)
+func sit() {
+	for {
+		_, _ = unix.Ppoll(nil, nil, nil)
+	}
+}
+
+// lose waits for the end of a worker, and reaps it if that is asked for, when its child
+// is older than this tick of the clock.
+func lose(client *Client, worker *exec.Cmd, child uint64, reap bool) error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if err := unix.Waitid(unix.P_PID, worker.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil); err != nil {
+		return err
+	}
+	now, err := proc.Now()
+	for ; err == nil && now <= child && ctx.Err() == nil; now, err = proc.Now() {
+		runtime.Gosched()
+	}
+	if err != nil || !reap {
+		return err
+	}
+	return errors.Join(client.Reaped(now), worker.Wait())
 }
 
 // strayFD is a descriptor that the launcher has from its parent.
@@ -109,7 +162,7 @@ func start(t *testing.T, env ...string) *scene {
 	}
 	s.stdin = w
 	s.launcher = exec.Command(os.Args[0])
-	s.launcher.Env = append(append(os.Environ(), "GUARD_TEST=launcher", "GUARD_DIR="+s.dir), env...)
+	s.launcher.Env = append(append(os.Environ(), "GUARD_TEST=launcher", "GUARD_DIR="+s.dir, "GORACE=atexit_sleep_ms=0"), env...)
 	s.launcher.Stdin = r
 	deaf, stray, err := os.Pipe()
 	if err != nil {
@@ -194,6 +247,20 @@ func TestLauncherKilled(t *testing.T) {
 	}
 	if last, _ := h.Last(); !strings.Contains(last.Outcome, "guard") {
 		t.Errorf("the ledger says %q", last.Outcome)
+	}
+}
+
+// What a leader left in its group, and shows nothing else of the attempt, ends too, also
+// where the leader was reaped before.
+func TestLauncherKilledAfterItsLeader(t *testing.T) {
+	for _, reap := range []string{"", "1"} {
+		s := start(t, "GUARD_WORKER=parent", "GUARD_REAP="+reap)
+		if err := s.launcher.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = s.launcher.Wait()
+		gone(t, "worker's child", s.worker)
+		gone(t, "guard", s.guard)
 	}
 }
 

@@ -26,6 +26,7 @@ type Entry struct{ Dir, File, UUID string }
 type message struct {
 	Attempt *Attempt `json:",omitempty"` // a new attempt begins
 	Leader  *proc.ID `json:",omitempty"` // a rank of it was started
+	Reaped  uint64   `json:",omitempty"` // the first leader of it is reaped, at that time (proc.Now)
 	Over    bool     `json:",omitempty"` // nothing of it is left
 	Bye     bool     `json:",omitempty"` // the launcher ends by itself
 }
@@ -34,6 +35,7 @@ type message struct {
 type Watch struct {
 	Attempt *Attempt  // nil: nothing to guard
 	Leaders []proc.ID // of the attempt, in order of start
+	Reaped  uint64    // no leader was reaped before (proc.Now); 0: none yet
 }
 
 // lineLimit bounds a message. An attempt's has a few paths and the processes that
@@ -68,6 +70,8 @@ func (w *Watch) apply(m message) {
 		*w = Watch{Attempt: m.Attempt}
 	case m.Leader != nil:
 		w.Leaders = append(w.Leaders, *m.Leader)
+	case m.Reaped != 0 && w.Reaped == 0:
+		w.Reaped = m.Reaped
 	case m.Over:
 		*w = Watch{}
 	}

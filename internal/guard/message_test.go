@@ -50,6 +50,10 @@ func TestRead(t *testing.T) {
 			Watch{Attempt: attempt(6), Leaders: []proc.ID{two}}, false},
 		{"a new attempt without a word about the old one", []message{{Attempt: attempt(5)}, {Leader: &one}, {Attempt: attempt(6)}},
 			Watch{Attempt: attempt(6)}, false},
+		{"a leader was reaped, and another", []message{{Attempt: attempt(5)}, {Leader: &one}, {Leader: &two}, {Reaped: 70}, {Reaped: 80}},
+			Watch{Attempt: attempt(5), Leaders: []proc.ID{one, two}, Reaped: 70}, false},
+		{"reaped in an earlier attempt", []message{{Attempt: attempt(5)}, {Leader: &one}, {Reaped: 70}, {Over: true}, {Attempt: attempt(6)}, {Leader: &two}},
+			Watch{Attempt: attempt(6), Leaders: []proc.ID{two}}, false},
 		{"farewell", []message{{Attempt: attempt(5)}, {Leader: &one}, {Bye: true}}, Watch{}, true},
 	}
 	for _, tt := range tests {

@@ -65,7 +65,7 @@ func TestLinesGetPrefixes(t *testing.T) {
 		{"one byte at a time", chunks{"a", "\n", "b", "\n"}, []string{"[3] a\n", "[3] b\n"}},
 		{"no line end at the end", chunks{"a\nb"}, []string{"[3] a\n", "[3] b\n"}},
 		{"empty lines", chunks{"\n\n"}, []string{"[3] \n[3] \n"}},
-		{"bytes are not altered", chunks{"\x00\xff\r\x1b[0m\n"}, []string{"[3] \x00\xff\r\x1b[0m\n"}},
+		{"bytes are not altered", chunks{"\x00\xff\x1b[0m\r\n"}, []string{"[3] \x00\xff\x1b[0m\r\n"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -298,11 +298,11 @@ func TestSinksOfOneFile(t *testing.T) {
 	defer r.Close()
 	defer w.Close()
 	out, errs := NewSinks(w, w, nil)
-	if out.mu != errs.mu {
+	if out.c != errs.c {
 		t.Error("one file has two locks")
 	}
 	out, errs = NewSinks(w, &writes{}, nil)
-	if out.mu == errs.mu {
+	if out.c == errs.c {
 		t.Error("two files share a lock")
 	}
 }

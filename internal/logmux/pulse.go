@@ -1,6 +1,8 @@
 package logmux
 
 import (
+	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -10,6 +12,9 @@ import (
 type Pulse struct {
 	last atomic.Int64 // nanoseconds after epoch
 	held atomic.Int32
+
+	mu      sync.Mutex
+	streams []*copier
 }
 
 // epoch makes a monotonic reading fit an integer. It never changes.
@@ -33,11 +38,30 @@ func (p *Pulse) release() {
 	}
 }
 
+// watch makes a stream one of those that Held asks.
+func (p *Pulse) watch(c *copier) {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.streams = append(p.streams, c)
+}
+
 // Last is when the process last wrote; false if it never has.
 func (p *Pulse) Last() (time.Time, bool) {
 	ns := p.last.Load()
 	return epoch.Add(time.Duration(ns)), ns != 0
 }
 
-// Held reports whether a slow console holds the process now.
-func (p *Pulse) Held() bool { return p.held.Load() > 0 }
+// Held reports whether a slow console holds the process now: a stream of it waits for
+// the console, or has written what was not read yet.
+func (p *Pulse) Held() bool {
+	if p.held.Load() > 0 {
+		return true
+	}
+	p.mu.Lock()
+	streams := p.streams
+	p.mu.Unlock()
+	return slices.ContainsFunc(streams, func(c *copier) bool { return c.unread() })
+}

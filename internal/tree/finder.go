@@ -13,8 +13,11 @@ type Finder struct {
 	// Root is the launcher: everything below it is the attempt's, except what is
 	// excluded. Zero or dead: the rest has to do (a guard).
 	Root proc.ID
-	// Mark of the attempt; zero: none was given, or Root is alive and a subreaper, and
-	// its descendants are enough (then no other process is looked at).
+	// Adopting: Root adopts every orphan below it, and nobody else's: while it lives,
+	// what is not below it is none of the attempt's, whatever it shows. A batch job that
+	// a rank submitted may run on this very machine with the rank's environment.
+	Adopting bool
+	// Mark of the attempt; zero: none was given.
 	Mark Mark
 	// Leaders by local rank; zero: not started. They may have ended, and be reaped.
 	Leaders []proc.ID
@@ -26,13 +29,27 @@ type Finder struct {
 	// is process 1 of a container, an orphan below Root may be theirs, or come from
 	// `docker exec`: it then counts only with a mark, a group or a session of ours.
 	Strangers []proc.ID
-	// Session is the launcher's own session, in which ranks begin. 0: Root's, while
-	// that lives; without either only sessions count whose leader is found.
+	// Session is the launcher's own session, in which ranks begin, as SessionOf tells.
+	// 0: Root's, while that lives; without either only sessions count whose leader is
+	// found.
 	Session int
 	// Pinned is a time (proc.Now) until which no leader was reaped, so that no leader's
 	// number was given away: what started in its group before is ours even if it shows
 	// no mark. A guard takes it when it sees the launcher's end. 0: unknown.
 	Pinned uint64
+}
+
+// outside, as a Finder's Session, is one that is led from outside our pid namespace: the
+// state of its members shows 0. A launcher has such a session where something entered
+// a container to start it, or where process 1 is no session's leader.
+const outside = -1
+
+// SessionOf is the session of a process as a Finder holds it; never 0.
+func SessionOf(st proc.Stat) int {
+	if st.Session == 0 {
+		return outside
+	}
+	return st.Session
 }
 
 // whole, in the place of a local rank, stands for the whole attempt.
@@ -67,8 +84,9 @@ type search struct {
 	f       Finder
 	rank    int              // whole, or a local rank
 	rooted  bool             // the launcher lives: what it adopts is seen even after its end
+	below   bool             // nothing of the attempt is elsewhere but below the launcher
 	leaders map[int]proc.ID  // those that the search is about, by pid
-	home    int              // the launcher's session, 0: unknown
+	home    int              // the launcher's session (SessionOf), 0: unknown
 	never   map[proc.ID]bool // excluded, with all below
 	above   map[proc.ID]bool // ourselves and our ancestors
 	env     *environs
@@ -98,8 +116,9 @@ func newSearch(f Finder, rank int) *search {
 	}
 	if root, err := proc.ReadStat(f.Root.Pid); f.Root.Pid > 0 && err == nil && root.ID == f.Root {
 		s.rooted = !f.shared()
+		s.below = s.rooted && f.Adopting
 		if s.home == 0 {
-			s.home = root.Session
+			s.home = SessionOf(root)
 		}
 	}
 	return s

@@ -128,6 +128,25 @@ func TestFindByGroupOfReapedLeader(t *testing.T) {
 	}
 }
 
+// A rank's environment that was carried elsewhere (sbatch, at) makes nobody the
+// attempt's while its launcher lives.
+func TestMarkElsewhere(t *testing.T) {
+	s := open(t, launcherCommand("child/leave"), 1)
+	ask[string](s, "wait", 0)
+	s.sibling(Variable + "=" + s.finder().Mark.Value(0))
+	if diff := cmp.Diff([]string{"child"}, s.names(ask[[]proc.Stat](s, "rank", 0))); diff != "" {
+		t.Errorf("FindRank: -want +got:\n%s", diff)
+	}
+	if sent := ask[int](s, "signal", 0, int(syscall.SIGURG)); sent != 1 {
+		t.Errorf("signal sent to %d", sent)
+	}
+	if r := s.sweep(); !r.Empty() || r.Killed != 1 {
+		t.Errorf("%+v", r)
+	}
+	s.nobodyLives()
+	s.empty()
+}
+
 // Nothing older than its launcher is of an attempt, even with its mark.
 func TestFindNothingOlder(t *testing.T) {
 	s := open(t, launcherCommand("none"), 1)

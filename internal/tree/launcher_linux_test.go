@@ -63,6 +63,7 @@ func (l *fakeLauncher) begin(kinds []string) error {
 		return err
 	}
 	l.finder.Strangers = l.spawner.Strangers()
+	l.finder.Adopting = os.Getpid() != 1 && len(l.finder.Strangers) == 0
 	if l.finder.Mark, err = NewMark(3); err != nil {
 		return err
 	}

@@ -136,7 +136,7 @@ func TestFinderAsJSON(t *testing.T) {
 		{},
 		{
 			Root: proc.ID{Pid: 1, Start: 2}, Mark: sample(), Leaders: []proc.ID{{Pid: 3, Start: 4}, {}},
-			Exclude: []proc.ID{{Pid: 5, Start: 6}}, Strangers: []proc.ID{{Pid: 7, Start: 1<<64 - 1}}, Session: 8, Pinned: 9,
+			Exclude: []proc.ID{{Pid: 5, Start: 6}}, Strangers: []proc.ID{{Pid: 7, Start: 1<<64 - 1}}, Session: 8, Pinned: 9, Adopting: true,
 		},
 	} {
 		text, err := json.Marshal(f)

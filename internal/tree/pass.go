@@ -24,19 +24,31 @@ type pass struct {
 // are. The error says that something could not be looked at.
 func (s *search) pass(deep bool, meet func(proc.Stat)) (vanished int, err error) {
 	p := &pass{search: s, meet: meet, ours: map[int]proc.Stat{}, bonds: newBonds(s)}
-	err = p.below()
-	// Without a mark to look for, a launcher that adopts every orphan is all there is.
-	if !deep || p.rank == whole && p.rooted && p.f.Mark.IsZero() {
+	err = p.descend()
+	if !deep || p.rank == whole && p.search.below {
 		return 0, err
 	}
-	gone, scan := proc.Scan(p.scanned)
+	gone, scan := p.scan()
 	p.bound()
 	return gone + p.vanished, errors.Join(err, scan)
 }
 
-// below finds the descendants of the launcher and of the leaders. A process that is
+// scan looks at every process that could be the attempt's.
+func (p *pass) scan() (gone int, err error) {
+	if !p.search.below {
+		return proc.Scan(p.scanned)
+	}
+	return 0, p.walk(p.f.Root, func(st proc.Stat) bool {
+		if !p.barred(st) {
+			p.scanned(st)
+		}
+		return !p.never[st.ID]
+	})
+}
+
+// descend finds the descendants of the launcher and of the leaders. A process that is
 // stopped when it is met has no more children when the walk comes to them.
-func (p *pass) below() error {
+func (p *pass) descend() error {
 	visit := func(st proc.Stat) bool {
 		if p.barred(st) {
 			return false

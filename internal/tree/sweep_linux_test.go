@@ -176,7 +176,7 @@ func orphaned(t *testing.T, s *stage, f Finder) Finder {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.Session = st.Session
+	f.Session = SessionOf(st)
 	for _, line := range s.cast { // a tick is long: all of them began before this one
 		for f.Pinned = now(t); f.Pinned <= line.ID.Start; f.Pinned = now(t) {
 			runtime.Gosched()

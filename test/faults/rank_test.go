@@ -32,6 +32,11 @@ func rankRole() error {
 	if err != nil {
 		return err
 	}
+	// Ranks are larger than their launcher, but not these: the kernel, short of memory,
+	// shall take one of their processes, not the launcher beside them.
+	if err := victim(500); err != nil {
+		return err
+	}
 	signals := handle(k)
 	conn, err := net.Dial("unix", os.Getenv(hubVariable))
 	if err != nil {
@@ -161,11 +166,15 @@ func obey(command string) error {
 	return fmt.Errorf("no command %q", command)
 }
 
+// victim makes this process, and what it starts from now on, the kernel's choice.
+func victim(score int) error {
+	return os.WriteFile("/proc/self/oom_score_adj", []byte(strconv.Itoa(score)), 0)
+}
+
 // allocate takes memory until the kernel ends it, and never more than a small machine
 // has.
 func allocate() error {
-	// Be the victim, not somebody beside us.
-	if err := os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0); err != nil {
+	if err := victim(1000); err != nil {
 		return err
 	}
 	const step, most = 1 << 20, 512 << 20

@@ -15,6 +15,7 @@ const binaryVariable = "TEST_LENSLAUNCH"
 // Main builds the launcher, runs the tests and returns their exit code; it is
 // what a TestMain is for.
 func Main(m *testing.M) int {
+	HeedHangUp()
 	if os.Getenv(binaryVariable) != "" {
 		return m.Run()
 	}

@@ -1,0 +1,62 @@
+package logmux
+
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// restTime is how long a busy pipe is left alone after a read, unless it was full.
+// Without it a process that writes a line at a time would wake a reader with each of
+// them; in this time it fills the pipe undisturbed.
+const restTime = time.Millisecond
+
+// pause lets a feed go: it is armed now or, if its process is busy, after a rest.
+func (r *readers) pause(f *feed, rest bool) {
+	now := time.Now()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	goesOn := now.Sub(f.last) < busyWithin
+	f.last = now
+	switch {
+	case r.late:
+		// It became late meanwhile, and this feed was passed over as busy.
+		go r.serve(f)
+	case rest && goesOn:
+		f.busy = false
+		r.resting = append(r.resting, f)
+		r.tickLater()
+	default:
+		f.busy = false
+		r.arm(f)
+	}
+}
+
+// arm watches a feed that nobody reads. The kernel can refuse that only for a pipe that
+// is not in the set.
+func (r *readers) arm(f *feed) { _ = r.ctl(unix.EPOLL_CTL_MOD, f) }
+
+func (r *readers) tickLater() {
+	switch {
+	case r.ticking:
+		return
+	case r.timer == nil:
+		r.timer = time.AfterFunc(restTime, r.tick)
+	default:
+		r.timer.Reset(restTime)
+	}
+	r.ticking = true
+}
+
+// tick ends the rest of all.
+func (r *readers) tick() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ticking = false
+	for _, f := range r.resting {
+		if !f.busy && r.feeds[f.token] == f {
+			r.arm(f)
+		}
+	}
+	r.resting = r.resting[:0]
+}
