@@ -24,6 +24,7 @@ type effects struct {
 	plan    *Plan
 	console Console
 	inputs  chan<- input
+	signals <-chan Signal // for close: until then they are the loop's
 	done    chan struct{} // closed at the end: goroutines stop answering
 	teller  *teller
 	spawner *proc.Spawner
@@ -66,6 +67,7 @@ type running struct {
 	monitor  *monitor        // nil: nobody watches the progress of ranks
 	sockets  string          // directory of notification sockets, empty: none
 	resting  map[int]bool    // local ranks whose tree outlives its leader
+	sooner   chan time.Time  // brings the end of the drain forward, nil: it has not begun
 	over     context.Context // done when the attempt is
 	finish   context.CancelFunc
 }
@@ -184,6 +186,8 @@ func (e *effects) act(a action) {
 		e.timer(a)
 	case doSweep:
 		e.sweep(a.attempt)
+	case doHasten:
+		e.hasten(a.at)
 	case doTell:
 		e.publish(a.event)
 	}
@@ -191,14 +195,9 @@ func (e *effects) act(a action) {
 
 // publish hands an event to every subscriber, with what only the machine knows.
 func (e *effects) publish(ev Event) {
-	switch typed := ev.(type) {
-	case AttemptEnded:
-		e.ended(&typed)
-		ev = typed
-	case SignalTaken:
-		if typed.Action == actionStop {
-			e.stopped = typed.At
-		}
+	if ended, ok := ev.(AttemptEnded); ok {
+		e.ended(&ended)
+		ev = ended
 	}
 	e.teller.tell(ev)
 }

@@ -16,6 +16,12 @@ type Event interface{ isEvent() }
 // one that does not return is left behind when the run ends.
 type Subscriber func(Event)
 
+// Signal is one that the launcher has received.
+type Signal struct {
+	Number syscall.Signal
+	From   string // who sent it, as a message names it; empty: not known
+}
+
 // Outcome is how an attempt or a run ended.
 type Outcome string
 
@@ -114,6 +120,7 @@ type (
 		At     time.Time
 		Signal syscall.Signal
 		Action string // "stop" (actionStop), "forward", "ignored: already stopping", ...
+		From   string // who sent it; empty: not known, or a rank's end told of it
 	}
 
 	// StopBegan: the stop ladder began.

@@ -68,11 +68,11 @@ func (m *fakeMachine) run(t *testing.T, r rules, signals map[time.Duration]sysca
 			r.told = Ladder{Rungs: []Rung{{Signal: syscall.SIGTERM}}, Kill: 20 * time.Second}
 		}
 		r.failed, r.killPatience = r.told.Within(15*time.Second), killPatience
-		received := make(chan syscall.Signal)
+		received := make(chan Signal)
 		for at, sig := range signals {
 			m.later(at, func() {
 				select {
-				case received <- sig:
+				case received <- Signal{Number: sig}:
 				case <-m.done:
 				}
 			})

@@ -75,6 +75,7 @@ type (
 	inSignal struct {
 		at     time.Time
 		signal syscall.Signal
+		from   string // who sent it, empty: not known
 	}
 
 	// inRestGone: nothing is left of the tree of a rank whose leader had died of the
@@ -215,6 +216,10 @@ type (
 	// with inSwept.
 	doSweep struct{ attempt int }
 
+	// doHasten: the run is told to end, and waits for its output no longer than it has
+	// time to stop.
+	doHasten struct{ at time.Time }
+
 	// doTell publishes an Event.
 	doTell struct{ event Event }
 )
@@ -233,4 +238,5 @@ func (doReap) isAction()       {}
 func (doKill) isAction()       {}
 func (doTimer) isAction()      {}
 func (doSweep) isAction()      {}
+func (doHasten) isAction()     {}
 func (doTell) isAction()       {}

@@ -28,7 +28,7 @@ type launched struct {
 	plan     *Plan
 	dir      string // for gates and for what workers write
 	mark     string // in every worker's environment
-	signals  chan syscall.Signal
+	signals  chan Signal
 	out, err console // lines
 	events   *recording[Event]
 	ended    chan int
@@ -57,7 +57,7 @@ func launch(t *testing.T, n int, script string, change func(*draft)) *launched {
 func newLaunched(t *testing.T, d *draft, script string) *launched {
 	t.Helper()
 	l := &launched{
-		t: t, dir: t.TempDir(), mark: strconv.Itoa(os.Getpid()) + "-" + t.Name(), signals: make(chan syscall.Signal),
+		t: t, dir: t.TempDir(), mark: strconv.Itoa(os.Getpid()) + "-" + t.Name(), signals: make(chan Signal),
 		out: console{newRecording[string]()}, err: console{newRecording[string]()}, events: newRecording[Event](), ended: make(chan int, 1),
 	}
 	t.Setenv("TMPDIR", d.Env["TMPDIR"])
@@ -153,7 +153,7 @@ func (l *launched) open(name string) {
 func (l *launched) signal(sig syscall.Signal) {
 	l.t.Helper()
 	select {
-	case l.signals <- sig:
+	case l.signals <- Signal{Number: sig}:
 	case <-time.After(patience):
 		l.t.Fatalf("the launcher does not take %v", sig)
 	}

@@ -1,9 +1,6 @@
 package launcher
 
-import (
-	"syscall"
-	"time"
-)
+import "time"
 
 // machine does what step asks for. The real one is effects; tests have a fake with
 // a fake clock.
@@ -22,7 +19,7 @@ type machine interface {
 type loop struct {
 	state   state
 	inputs  <-chan input
-	signals <-chan syscall.Signal
+	signals <-chan Signal
 	machine machine
 	now     func() time.Time
 }
@@ -35,7 +32,7 @@ func (l *loop) run() int {
 		case in := <-l.inputs:
 			l.step(in)
 		case sig := <-l.signals:
-			l.step(inSignal{at: l.now(), signal: sig})
+			l.step(inSignal{at: l.now(), signal: sig.Number, from: sig.From})
 		}
 	}
 	// Not after a panic: closing waits for what may never end then.

@@ -45,7 +45,7 @@ func (d *RunDir) recordStop(e Event) {
 	r := d.record
 	switch e := e.(type) {
 	case SignalTaken:
-		r.SignalTaken(e.At, e.Signal, e.Action)
+		r.SignalTaken(e.At, e.Signal, e.what())
 	case StopBegan:
 		r.StopBegan(e.At, e.Ladder.String(), e.Alive)
 	case StopEscalated:
@@ -70,6 +70,14 @@ func (d *RunDir) attemptEnded(e AttemptEnded) {
 		end.Next = &rundir.NextRecord{Restart: e.Next.Restart, Delay: e.Next.Delay, Reason: e.Next.Reason}
 	}
 	d.record.AttemptEnded(end)
+}
+
+// what says what followed, and who sent the signal where that is known.
+func (e SignalTaken) what() string {
+	if e.From == "" {
+		return e.Action
+	}
+	return e.Action + "; from " + e.From
 }
 
 // told is the signal that ended the run, 0: none did.

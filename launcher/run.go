@@ -2,7 +2,6 @@ package launcher
 
 import (
 	"context"
-	"syscall"
 	"time"
 
 	"lenslaunch/internal/proc"
@@ -12,7 +11,7 @@ import (
 // process receives; subscribers see every Event in order. Run returns when nothing
 // that it started is left, and leaves the process's own environment as it was. It panics
 // with a Bug where it has one: then the guard ends what is left.
-func Run(p *Plan, console Console, signals <-chan syscall.Signal, subscribers ...Subscriber) (int, error) {
+func Run(p *Plan, console Console, signals <-chan Signal, subscribers ...Subscriber) (int, error) {
 	defer settleThreads()()
 	spawner, err := proc.NewSpawner()
 	if err != nil {
@@ -34,7 +33,7 @@ func Run(p *Plan, console Console, signals <-chan syscall.Signal, subscribers ..
 		signals: signals,
 		now:     time.Now,
 		machine: &effects{
-			plan: p, console: console, inputs: inputs, done: make(chan struct{}), teller: newTeller(subscribers),
+			plan: p, console: console, inputs: inputs, signals: signals, done: make(chan struct{}), teller: newTeller(subscribers),
 			spawner: spawner, forest: forest, front: front, timers: map[timerKind]*time.Timer{}, ctx: ctx, cancel: cancel,
 		},
 	}

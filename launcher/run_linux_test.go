@@ -153,12 +153,12 @@ func TestSignalDuringTheLaunch(t *testing.T) {
 			d := newDraft(t, 4)
 			l := newLaunched(t, d, "*: hang")
 			l.plan = d.plan(t)
-			l.signals = make(chan syscall.Signal, 1)
+			l.signals = make(chan Signal, 1)
 			var once bool
 			send := func(now bool) {
 				if now && !once {
 					once = true
-					l.signals <- syscall.SIGTERM
+					l.signals <- Signal{Number: syscall.SIGTERM}
 				}
 			}
 			if err := l.plan.PrepareLedger(); err != nil {

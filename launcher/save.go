@@ -47,11 +47,11 @@ func ParseSave(text string) (Save, error) {
 // that starts later could be killed by it before its handler is there.
 func (st *stepper) saveRequest(in inSignal) {
 	if st.phase != phaseRunning || st.told != nil {
-		st.tell(SignalTaken{At: in.at, Signal: in.signal, Action: "save request ignored: no attempt is running"})
+		st.tell(SignalTaken{At: in.at, Signal: in.signal, Action: "save request ignored: no attempt is running", From: in.from})
 		return
 	}
 	st.asked = in.at
-	st.tell(SignalTaken{At: in.at, Signal: in.signal, Action: actionSave})
+	st.tell(SignalTaken{At: in.at, Signal: in.signal, Action: actionSave, From: in.from})
 	st.pass(in.signal)
 }
 

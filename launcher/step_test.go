@@ -23,6 +23,8 @@ type script struct {
 	now   time.Duration
 	said  []string
 	ended []AttemptEnded
+	taken []SignalTaken
+	haste []time.Duration // when it was asked to hasten
 	over  *RunEnded
 }
 
@@ -92,10 +94,14 @@ func (s *script) note(a action) {
 		s.say("timer %v %v", [...]string{"grace", "ladder", "patient", "restart"}[a.kind], a.after)
 	case doSweep:
 		s.say("sweep")
+	case doHasten:
+		s.haste = append(s.haste, a.at.Sub(s.epoch))
 	case doTell:
 		switch e := a.event.(type) {
 		case AttemptEnded:
 			s.ended = append(s.ended, e)
+		case SignalTaken:
+			s.taken = append(s.taken, e)
 		case RunEnded:
 			s.over = &e
 			s.say("exit %d", e.Code)
@@ -310,6 +316,20 @@ func TestSignalAfterSuccessComesTooLate(t *testing.T) {
 	s.signal(syscall.SIGTERM).swept().expect("exit 0")
 }
 
+// A signal while the output is drained does not change how the run has ended, and still
+// bounds the wait for a console that nobody reads.
+func TestSignalDuringTheSweepHastensIt(t *testing.T) {
+	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT} {
+		for end, want := range map[proc.Exit]string{ok(): "exit 0", code(3): "exit 3"} {
+			s := newScript(t, rules{ranks: 1}).launch().exit(0, end).silent()
+			s.after(2 * time.Second).signal(sig).swept().expect(want)
+			if diff := cmp.Diff([]time.Duration{2 * time.Second}, s.haste); diff != "" {
+				t.Errorf("%v after %v:\n%s", sig, end, diff)
+			}
+		}
+	}
+}
+
 func TestAttemptThatCannotBegin(t *testing.T) {
 	s := newScript(t, rules{ranks: 1}).silent()
 	failure := usage("the ledger is corrupt", "")
@@ -327,6 +347,32 @@ func TestForwardedSignalLeavesTheJobRunning(t *testing.T) {
 }
 
 // Ranks have a moment for the stack dump before the ladder begins.
+// Whatever becomes of a signal, its sender is told with it. Nobody has sent the one that
+// the end of a rank tells of.
+func TestSenderOfASignalIsTold(t *testing.T) {
+	s := newScript(t, rules{ranks: 1, terminal: true, foreground: 0, forward: []syscall.Signal{syscall.SIGUSR1}}).launch()
+	var want []SignalTaken
+	for _, sent := range []struct {
+		signal syscall.Signal
+		action string
+	}{
+		{syscall.SIGUSR1, "forward"}, {syscall.SIGTSTP, "suspend"}, {syscall.SIGTSTP, "ignored: already suspended"},
+		{syscall.SIGCONT, "resume"}, {syscall.SIGINT, "stop"}, {syscall.SIGTERM, "ignored: already ending"}, {syscall.SIGINT, "kill at once"},
+	} {
+		s.after(time.Second)
+		from := fmt.Sprintf("the sender at %v", s.now)
+		s.in(inSignal{at: s.at(), signal: sent.signal, from: from})
+		want = append(want, SignalTaken{At: s.at(), Signal: sent.signal, Action: sent.action, From: from})
+	}
+	if diff := cmp.Diff(want, s.taken); diff != "" {
+		t.Error(diff)
+	}
+	s = newScript(t, rules{ranks: 1, terminal: true, foreground: 0}).launch().exit(0, killed(syscall.SIGINT))
+	if diff := cmp.Diff([]SignalTaken{{At: s.at(), Signal: syscall.SIGINT, Action: "stop"}}, s.taken); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestQuitIsPassedOnBeforeTheLadder(t *testing.T) {
 	s := newScript(t, rules{ranks: 2}).launch().silent()
 	s.signal(syscall.SIGQUIT).expect("abort-spawn", "QUIT>0", "QUIT>1", "timer grace 1s")

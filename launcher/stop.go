@@ -21,20 +21,29 @@ func (st *stepper) signal(in inSignal) {
 		return
 	}
 	if slices.Contains(st.forward, in.signal) {
-		st.tell(SignalTaken{At: in.at, Signal: in.signal, Action: "forward"})
+		st.tell(SignalTaken{At: in.at, Signal: in.signal, Action: "forward", From: in.from})
 		st.pass(in.signal)
 		return
 	}
-	switch in.signal {
-	case syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT:
+	switch {
+	case endsRun(in.signal):
 		st.toldToEnd(in)
-	case syscall.SIGCHLD:
+	case in.signal == syscall.SIGCHLD:
 		st.do(doAdopt{})
-	case syscall.SIGTSTP:
-		st.suspend(in.at, in.signal, false)
-	case syscall.SIGCONT:
+	case in.signal == syscall.SIGTSTP:
+		st.suspend(in, false)
+	case in.signal == syscall.SIGCONT:
 		st.resume(in)
 	}
+}
+
+// endsRun reports whether a signal that is not passed on ends the run.
+func endsRun(sig syscall.Signal) bool {
+	switch sig {
+	case syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT:
+		return true
+	}
+	return false
 }
 
 // pass sends a signal on to every rank's leader.
@@ -47,21 +56,22 @@ func (st *stepper) pass(sig syscall.Signal) {
 }
 
 // toldToEnd stops the run without a restart. A run whose ranks have all exited 0
-// is complete: the signal came too late to change it.
+// is complete: the signal came too late to change it, but not to hurry it up.
 func (st *stepper) toldToEnd(in inSignal) {
 	complete := st.phase == phaseSweeping && len(st.faults) == 0
+	st.do(doHasten{in.at})
 	st.lift(in.at)
 	if st.impatient(in) {
-		st.tell(SignalTaken{At: in.at, Signal: in.signal, Action: "kill at once"})
+		st.tell(SignalTaken{At: in.at, Signal: in.signal, Action: "kill at once", From: in.from})
 		st.killAll(in.at)
 		return
 	}
 	if st.told != nil || complete || st.phase == phaseDone {
-		st.tell(SignalTaken{At: in.at, Signal: in.signal, Action: "ignored: already ending"})
+		st.tell(SignalTaken{At: in.at, Signal: in.signal, Action: "ignored: already ending", From: in.from})
 		return
 	}
 	st.told = &Told{Signal: in.signal, At: in.at}
-	st.tell(SignalTaken{At: in.at, Signal: in.signal, Action: actionStop})
+	st.tell(SignalTaken{At: in.at, Signal: in.signal, Action: actionStop, From: in.from})
 	switch st.phase {
 	case phaseRunning, phaseGrace:
 		st.do(doAbortSpawn{})

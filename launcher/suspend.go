@@ -7,19 +7,19 @@ import (
 
 // suspend stops the job until SIGCONT. Only the first of several requests counts:
 // schedulers repeat themselves, and the second is read when the job has been continued.
-func (st *stepper) suspend(at time.Time, sig syscall.Signal, group bool) {
+func (st *stepper) suspend(in inSignal, group bool) {
 	if !st.suspended.IsZero() {
-		st.tell(SignalTaken{At: at, Signal: sig, Action: "ignored: already suspended"})
+		st.tell(SignalTaken{At: in.at, Signal: in.signal, Action: "ignored: already suspended", From: in.from})
 		return
 	}
-	st.suspended = at
-	st.tell(SignalTaken{At: at, Signal: sig, Action: "suspend"})
+	st.suspended = in.at
+	st.tell(SignalTaken{At: in.at, Signal: in.signal, Action: "suspend", From: in.from})
 	st.do(doSuspend{group: group})
 }
 
 // resume is SIGCONT. Alone it is information: schedulers send it before SIGTERM.
 func (st *stepper) resume(in inSignal) {
-	st.tell(SignalTaken{At: in.at, Signal: in.signal, Action: "resume"})
+	st.tell(SignalTaken{At: in.at, Signal: in.signal, Action: "resume", From: in.from})
 	if st.suspended.IsZero() {
 		// The launcher may have been stopped by others, and the shell may have made it
 		// the foreground's.
@@ -51,7 +51,7 @@ func (st *stepper) lift(at time.Time) {
 func (st *stepper) frontStopped(in inStopped) {
 	tidies := st.phase == phaseStopping && wantsTerminal(in.signal)
 	if in.attempt == st.attempt && st.ranks[in.local].phase == rankRunning && !tidies {
-		st.suspend(in.at, in.signal, true)
+		st.suspend(inSignal{at: in.at, signal: in.signal}, true)
 	}
 }
 

@@ -3,6 +3,7 @@ package launcher
 import (
 	"math/rand/v2"
 	"os"
+	"slices"
 	"time"
 
 	"lenslaunch/internal/tree"
@@ -11,7 +12,8 @@ import (
 // Bounds of waiting for a console, after the last rank has gone.
 const (
 	drainTime = 30 * time.Second
-	lastWords = time.Second // for the report, when the time for output is used up
+	cutTime   = 500 * time.Millisecond // for what is still in pipes, when that is used up
+	lastWords = time.Second            // then for the report
 )
 
 // drained is when output has been awaited long enough: at a normal end after
@@ -33,24 +35,68 @@ func (e *effects) sweep(number int) {
 	run.finish()
 	run.unobserve()
 	e.until = e.drained(time.Now())
+	run.sooner = make(chan time.Time, 1)
 	finder, until := e.finder(run), e.until
 	e.background(func() {
 		in := inSwept{attempt: number, random: rand.Float64()}
 		if run.trees != nil {
 			in.left = run.trees.end(finder, func() { e.spawner.ReapOrphans() })
 		}
-		in.unshown = run.drain(until)
+		in.unshown = e.drain(run, until)
 		in.reported = run.reported(e.plan)
 		in.at = time.Now()
 		e.answer(in)
 	})
 }
 
-// drain waits for the console and closes the ranks' files. It says what the console did
-// not take.
-func (run *running) drain(until time.Time) Unshown {
-	left := Unshown{Streams: run.mux.Drain(time.Until(until))}
-	if left.Streams > 0 {
+// hasten: the run is told to end, for the first time or again. If it is only waiting for
+// its output, it now has as long as it would have to stop.
+func (e *effects) hasten(at time.Time) {
+	if !e.stopped.IsZero() {
+		return
+	}
+	e.stopped = at
+	until := e.drained(at)
+	if !until.Before(e.until) {
+		return
+	}
+	e.until = until
+	if e.current != nil && e.current.sooner != nil {
+		e.current.sooner <- until // has room: this is the only one
+	}
+}
+
+// drain waits for the output that is still in pipes, until the time for it is over. A
+// console that nobody reads may hold it for ever. It says what that has not taken.
+func (e *effects) drain(run *running, until time.Time) Unshown {
+	ended := make(chan int, 2)
+	drain := func() {
+		most := time.Until(until)
+		// Not counted in running: it may be stuck.
+		go e.caught(func() {
+			ended <- run.mux.Drain(most)
+		})
+	}
+	drain()
+	over := time.NewTimer(time.Until(until) + cutTime)
+	defer over.Stop()
+	for {
+		select {
+		case until = <-run.sooner:
+			drain()
+			over.Reset(time.Until(until) + cutTime)
+		case streams := <-ended:
+			return run.drained(streams)
+		case <-over.C:
+			return run.drained(1) // one at least: it is stuck
+		}
+	}
+}
+
+// drained closes the ranks' files, and says what so many streams have left.
+func (run *running) drained(streams int) Unshown {
+	left := Unshown{Streams: streams}
+	if streams > 0 {
 		left.Bytes = run.mux.Unread()
 	}
 	run.logsMu.Lock()
@@ -98,7 +144,28 @@ func (e *effects) close() {
 	e.running.Wait()
 	e.dismissGuard()
 	e.spawner.Close()
-	e.teller.close(max(time.Until(e.until), lastWords))
+	e.lastEvents()
+}
+
+// lastEvents waits until every event is told, no longer than for output: a subscriber may
+// be stuck in a console, and stays so until the process ends. A signal hurries it up.
+func (e *effects) lastEvents() {
+	told := e.teller.close()
+	over := time.NewTimer(max(time.Until(e.until), lastWords))
+	defer over.Stop()
+	for {
+		select {
+		case <-told:
+			return
+		case <-over.C:
+			return
+		case sig := <-e.signals:
+			if e.stopped.IsZero() && endsRun(sig.Number) && !slices.Contains(e.plan.Forward, sig.Number) {
+				e.hasten(time.Now())
+				over.Reset(max(time.Until(e.until), lastWords))
+			}
+		}
+	}
 }
 
 // release gives back what the attempt holds.

@@ -87,14 +87,8 @@ func closed(c chan struct{}) bool {
 	}
 }
 
-// close waits until every event is told, for at most the given time: then a
-// subscriber is stuck, and stays so until the process ends.
-func (t *teller) close(most time.Duration) {
+// close ends the events. What it returns is closed when every one is told.
+func (t *teller) close() <-chan struct{} {
 	close(t.events)
-	timer := time.NewTimer(most)
-	defer timer.Stop()
-	select {
-	case <-t.ended:
-	case <-timer.C:
-	}
+	return t.ended
 }

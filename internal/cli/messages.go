@@ -73,9 +73,17 @@ func guardGone(log *slog.Logger, e launcher.GuardGone) {
 func signalTaken(log *slog.Logger, e launcher.SignalTaken) {
 	switch e.Action {
 	case "stop":
-		log.Info("stopping on " + proc.SignalName(e.Signal))
+		message := "stopping on " + proc.SignalName(e.Signal)
+		if e.From != "" {
+			message += " from " + e.From
+		}
+		log.Info(message)
 	default:
-		log.Debug("signal", "signal", proc.SignalName(e.Signal), "action", e.Action)
+		attrs := []any{"signal", proc.SignalName(e.Signal), "action", e.Action}
+		if e.From != "" {
+			attrs = append(attrs, "from", e.From)
+		}
+		log.Debug("signal", attrs...)
 	}
 }
 

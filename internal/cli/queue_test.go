@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
+
+	"lenslaunch/launcher"
 )
 
 func TestEnqueue(t *testing.T) {
@@ -19,13 +21,26 @@ func TestEnqueue(t *testing.T) {
 		"continue undoes a stop": {[]syscall.Signal{tstp, term, cont}, []syscall.Signal{term, cont}},
 		"a stop that follows":    {[]syscall.Signal{cont, tstp}, []syscall.Signal{cont, tstp}},
 	} {
-		var waiting []syscall.Signal
+		var waiting []launcher.Signal
 		for _, sig := range test.arrive {
-			waiting = enqueue(waiting, sig)
+			waiting = enqueue(waiting, launcher.Signal{Number: sig})
 		}
-		if diff := cmp.Diff(test.want, waiting); diff != "" {
+		var got []syscall.Signal
+		for _, sig := range waiting {
+			got = append(got, sig.Number)
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
 			t.Errorf("%s:\n%s", name, diff)
 		}
+	}
+}
+
+// Of several that wait as one the first is the one that is acted on.
+func TestEnqueueKeepsTheFirstSender(t *testing.T) {
+	first := launcher.Signal{Number: syscall.SIGTERM, From: "pid 7 (slurmstepd, uid 0)"}
+	got := enqueue(enqueue(nil, first), launcher.Signal{Number: syscall.SIGTERM, From: "pid 8 (kill, uid 0)"})
+	if diff := cmp.Diff([]launcher.Signal{first}, got); diff != "" {
+		t.Error(diff)
 	}
 }
 
@@ -33,15 +48,15 @@ func TestEnqueue(t *testing.T) {
 // not lose a SIGTERM behind others.
 func TestRelayTakesSignalsAtAnyTime(t *testing.T) {
 	defer goleak.VerifyNone(t)
-	raw, out, done := make(chan os.Signal), make(chan syscall.Signal), make(chan struct{})
+	raw, out, done := make(chan os.Signal), make(chan launcher.Signal), make(chan struct{})
 	defer close(done)
-	go relay(raw, out, done)
+	go relay(raw, nil, out, done)
 	for range 10 * signalQueue {
 		raw <- syscall.SIGUSR1
 	}
 	raw <- syscall.SIGTERM
 	for _, want := range []syscall.Signal{syscall.SIGUSR1, syscall.SIGTERM} {
-		if got := <-out; got != want {
+		if got := <-out; got.Number != want {
 			t.Errorf("%v, want %v", got, want)
 		}
 	}

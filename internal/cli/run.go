@@ -110,19 +110,22 @@ func (c *call) launch(j *job) (int, error) {
 	}
 	signals, stop := listen(j.plan.Passed())
 	defer stop()
+	aside := &asides{}
 	for _, why := range j.plan.Why {
-		log.Debug(why)
+		aside.later(func() { log.Debug(why) })
 	}
 	for _, warning := range j.plan.Warnings {
-		log.Warn(warning)
+		aside.later(func() { log.Warn(warning) })
 	}
 	telemetry := otelsetup.Setup(context.Background(), otelsetup.Options{
-		Env: c.env, Resource: c.resource(j), Stderr: errs, Warn: log.Warn,
+		Env: c.env, Resource: c.resource(j), Stderr: errs, Warn: aside.warn(log.Warn),
 	})
+	told := append([]launcher.Subscriber{aside.first}, subscribers(telemetry, dir, log, j, errs)...)
 	code, err := launcher.Run(j.plan, launcher.Console{
 		In: c.std.In, Out: out, Err: errs, OutFile: c.std.Out, ErrFile: c.std.Err, Dir: dir,
-	}, signals, subscribers(telemetry, dir, log, j, errs)...)
+	}, signals, told...)
 	telemetry.Shutdown("the launcher ended with exit code " + itoa(code))
+	aside.end(lastAside)
 	return code, err
 }
 

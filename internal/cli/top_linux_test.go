@@ -15,6 +15,7 @@ import (
 
 	"lenslaunch/internal/runview"
 	"lenslaunch/internal/screen"
+	"lenslaunch/launcher"
 	"lenslaunch/test/harness"
 )
 
@@ -221,25 +222,25 @@ func TestMoveOf(t *testing.T) {
 // Signals steer as keys do; news of children say nothing.
 func TestSteer(t *testing.T) {
 	defer goleak.VerifyNone(t)
-	signals, keys := make(chan syscall.Signal), make(chan screen.Key)
+	signals, keys := make(chan launcher.Signal), make(chan screen.Key)
 	v := &view{continued: make(chan struct{}, 1), moves: make(chan runview.Move), done: make(chan struct{})}
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		v.steer(signals, keys)
 	}()
-	signals <- syscall.SIGCHLD
+	signals <- launcher.Signal{Number: syscall.SIGCHLD}
 	for _, step := range []struct {
 		signal syscall.Signal
 		want   runview.Move
 	}{{syscall.SIGWINCH, runview.Redraw}, {syscall.SIGTSTP, runview.Pause}, {syscall.SIGCONT, runview.Redraw}, {syscall.SIGCONT, runview.Redraw}} {
-		signals <- step.signal
+		signals <- launcher.Signal{Number: step.signal}
 		if got := <-v.moves; got != step.want {
 			t.Errorf("%v: move %d, want %d", step.signal, got, step.want)
 		}
 	}
 	<-v.continued
-	signals <- syscall.SIGHUP
+	signals <- launcher.Signal{Number: syscall.SIGHUP}
 	<-ended
 	if _, open := <-v.moves; open || v.ended != syscall.SIGHUP {
 		t.Errorf("open %v, ended by %v", open, v.ended)

@@ -7,6 +7,7 @@ import (
 
 	"lenslaunch/internal/runview"
 	"lenslaunch/internal/screen"
+	"lenslaunch/launcher"
 )
 
 // view is the screen with what steers it.
@@ -20,7 +21,7 @@ type view struct {
 }
 
 // watch shows the table until a key or a signal ends it.
-func (v *view) watch(sample func() (runview.Snapshot, error), signals <-chan syscall.Signal, interval time.Duration) (string, error) {
+func (v *view) watch(sample func() (runview.Snapshot, error), signals <-chan launcher.Signal, interval time.Duration) (string, error) {
 	var steering sync.WaitGroup
 	steering.Go(func() { v.steer(signals, v.Keys()) })
 	defer steering.Wait()
@@ -31,7 +32,7 @@ func (v *view) watch(sample func() (runview.Snapshot, error), signals <-chan sys
 }
 
 // steer turns signals and keys into moves until one of them ends the view.
-func (v *view) steer(signals <-chan syscall.Signal, keys <-chan screen.Key) {
+func (v *view) steer(signals <-chan launcher.Signal, keys <-chan screen.Key) {
 	defer close(v.moves)
 	for {
 		var move runview.Move
@@ -45,7 +46,7 @@ func (v *view) steer(signals <-chan syscall.Signal, keys <-chan screen.Key) {
 			}
 			move = moveOf(key)
 		case sig := <-signals:
-			switch sig {
+			switch sig.Number {
 			case syscall.SIGCHLD:
 				continue // of the program that is asked about GPUs
 			case syscall.SIGWINCH:
@@ -59,7 +60,7 @@ func (v *view) steer(signals <-chan syscall.Signal, keys <-chan screen.Key) {
 				}
 				move = runview.Redraw
 			default:
-				v.ended = sig
+				v.ended = sig.Number
 				return
 			}
 		}

@@ -28,6 +28,9 @@ func (*Client) Attempt(Attempt) error { return errUnsupported }
 // Leader is not supported here.
 func (*Client) Leader(proc.ID) error { return errUnsupported }
 
+// Reaped is not supported here.
+func (*Client) Reaped(uint64) error { return errUnsupported }
+
 // Over is not supported here.
 func (*Client) Over() error { return errUnsupported }
 

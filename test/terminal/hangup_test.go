@@ -62,7 +62,7 @@ func TestNohup(t *testing.T) {
 	<-s.ended
 	s.signal(launcher, unix.SIGHUP)
 	s.signal(launcher, unix.SIGTERM)
-	news.shows("stopping on SIGTERM\n", "saved\n")
+	news.shows("stopping on SIGTERM from pid ", "saved\n")
 	s.awaitEnd(s.ctx, launcher)
 }
 

@@ -85,6 +85,7 @@ func TestSessions(t *testing.T) {
 var (
 	jobPid  = regexp.MustCompile(`(?m)^(\[\d\]) \d+$`)
 	rankPid = regexp.MustCompile(`\bpid \d+`)
+	user    = regexp.MustCompile(`\buid \d+`)
 	uptime  = regexp.MustCompile(`, after [0-9.]+m?s\)`)
 	ofRank  = regexp.MustCompile(`^\[\d\] [a-z?]`)
 )
@@ -93,6 +94,7 @@ var (
 func tidy(screen string) string {
 	screen = jobPid.ReplaceAllString(screen, "$1 PID")
 	screen = rankPid.ReplaceAllString(screen, "pid PID")
+	screen = user.ReplaceAllString(screen, "uid UID")
 	screen = uptime.ReplaceAllString(screen, ", after TIME)")
 	lines := strings.Split(strings.TrimSuffix(screen, prompt), "\n")
 	for from := 0; from < len(lines); from++ {

@@ -21,7 +21,7 @@ func TestSecondCtrlCKills(t *testing.T) {
 		s.showsAll(each("ready\n")...)
 		s.press(ctrlC)
 		began := time.Now()
-		s.shows("stopping on SIGINT\n")
+		s.shows("stopping on SIGINT from the terminal\n")
 		s.press(ctrlC)
 		// On a busy machine it may take longer than meant; then nothing is shown by it.
 		if time.Since(began) < 200*time.Millisecond {

@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"bufio"
+	"errors"
+	"os"
+	"os/exec"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// fullPipe is a pipe that takes nothing more, and that nobody reads.
+func fullPipe(t *testing.T) *os.File {
+	t.Helper()
+	var fds [2]int
+	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC|unix.O_NONBLOCK); err != nil {
+		t.Fatal(err)
+	}
+	w := os.NewFile(uintptr(fds[1]), "full pipe")
+	t.Cleanup(func() {
+		w.Close()
+		unix.Close(fds[0])
+	})
+	for {
+		if _, err := unix.Write(fds[1], make([]byte, 4096)); errors.Is(err, unix.EAGAIN) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := unix.SetNonblock(fds[1], false); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// All that -v says before the first rank, and what telemetry has to say, keeps nobody
+// from starting the ranks and from ending when told to.
+func TestFullPipeBeforeTheRun(t *testing.T) {
+	cmd := exec.Command("/proc/self/exe", "-v", "--nproc", "2", "--stop-timeout", "1s", "--", "sh", "-c", "echo ready; exec sleep 600")
+	cmd.Args[0] = "lenslaunch"
+	cmd.Env = append(os.Environ(), "TMPDIR="+t.TempDir(), "OTEL_TRACES_EXPORTER=no-such-exporter")
+	cmd.Env = append(cmd.Env, raceEnvironment()...)
+	cmd.Stderr = fullPipe(t)
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() }).Stop() // a test that fails ends
+	lines := bufio.NewScanner(stdout)
+	for range 2 {
+		if !lines.Scan() {
+			t.Error("the ranks have not been started")
+		}
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Error(err)
+	}
+	for lines.Scan() { // to the end
+	}
+	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != 143 {
+		t.Errorf("it has ended with %v", err)
+	}
+}
