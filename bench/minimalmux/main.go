@@ -6,6 +6,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,14 +15,17 @@ import (
 	"sync"
 )
 
-func main() {
+func main() { os.Exit(run()) }
+
+func run() int {
 	n, err := strconv.Atoi(os.Args[1])
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "usage: minimalmux N COMMAND [ARG...]")
-		os.Exit(2)
+		return 2
 	}
 	var console sync.Mutex
 	var all sync.WaitGroup
+	failed := make([]error, n)
 	for i := range n {
 		cmd := exec.Command(os.Args[2], os.Args[3:]...)
 		cmd.Stderr = os.Stderr
@@ -31,20 +35,21 @@ func main() {
 		}
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
-			os.Exit(127)
+			return 127
 		}
 		all.Go(func() {
-			prefix(pipe, fmt.Sprintf("[%d] ", i), &console)
-			if cmd.Wait() != nil {
-				os.Exit(1)
-			}
+			failed[i] = errors.Join(prefix(pipe, fmt.Sprintf("[%d] ", i), &console), cmd.Wait())
 		})
 	}
 	all.Wait()
+	if errors.Join(failed...) != nil {
+		return 1
+	}
+	return 0
 }
 
 // prefix copies lines; those of the benchmarks are shorter than the buffer.
-func prefix(pipe io.Reader, prefix string, console *sync.Mutex) {
+func prefix(pipe io.Reader, prefix string, console *sync.Mutex) error {
 	buf, have := make([]byte, 64<<10), 0
 	var out []byte
 	for {
@@ -64,12 +69,12 @@ func prefix(pipe io.Reader, prefix string, console *sync.Mutex) {
 			_, failed := os.Stdout.Write(out)
 			console.Unlock()
 			if failed != nil {
-				os.Exit(1)
+				return failed
 			}
 		}
 		have = copy(buf, rest)
 		if err != nil {
-			return
+			return nil // its end
 		}
 	}
 }
