@@ -8,7 +8,7 @@ PYTHON ?= python3
 FUZZTIME ?= 10s
 COUNT ?= 2
 PAIRS ?= 40
-OUTPUT_PAIRS ?= 9
+OUTPUT_PAIRS ?= 8
 
 BUILD = CGO_ENABLED=0 $(GO) build -trimpath
 OUTPUT_BENCH = Output|Files|Torchrun

@@ -23,7 +23,7 @@ type load struct {
 
 // loads are those of the issue that asks for this speed. Writes of one line each cost
 // the writer more than the launcher: fewer bytes say as much.
-var loads = []load{{"blocks of 8 KiB", 150_000_000, 8 << 10}, {"a write for each line", 25_000_000, lineLength}}
+var loads = []load{{"blocks of 8 KiB", 200_000_000, 8 << 10}, {"a write for each line", 50_000_000, lineLength}}
 
 const (
 	ranks      = "8"

@@ -1,7 +1,6 @@
 package logmux
 
 import (
-	"fmt"
 	"os"
 	"sync"
 	"syscall"
@@ -50,11 +49,7 @@ func (r *readers) add(pipe *os.File, c *copier, ended func(error)) bool {
 	r.feeds[f.token] = f
 	c.unread = func() bool { return r.unread(f) }
 	c.Pulse.watch(c)
-	if err := r.ctl(unix.EPOLL_CTL_ADD, f); err != nil {
-		// No memory in the kernel, or too many: it ends, and says why.
-		f.busy = true
-		go r.end(f, fmt.Errorf("cannot wait for a pipe: %w", err))
-	}
+	r.watch(f)
 	return true
 }
 
