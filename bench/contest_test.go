@@ -16,6 +16,7 @@ func run(b *testing.B, d destination, argv ...string) spent {
 	w, done := d.open(b)
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Stdout, cmd.Stderr = w, os.Stderr
+	cmd.Env = append(os.Environ(), "OMP_NUM_THREADS=1") // torchrun warns of it otherwise
 	begin := time.Now()
 	if err := cmd.Run(); err != nil {
 		b.Fatalf("%v: %v", argv, err)
