@@ -18,7 +18,7 @@ const system procfs = "/proc"
 func (p procfs) path(pid int) string { return string(p) + "/" + strconv.Itoa(pid) }
 
 func (p procfs) stat(pid int) (Stat, error) {
-	text, err := os.ReadFile(p.path(pid) + "/stat")
+	text, err := readFile(p.path(pid) + "/stat")
 	if err != nil {
 		if Gone(err) {
 			// The kernel says ESRCH if the process ends between open and read.

@@ -106,12 +106,8 @@ func (f *family) reapOthers() (reaped int) {
 	if f.aside > 0 {
 		return 0
 	}
-	list, err := system.lister()
-	if err != nil {
-		return 0
-	}
 	// What cannot be listed now is found at the next SIGCHLD.
-	pids, _ := list(os.Getpid())
+	pids, _ := system.adopted()
 	for _, pid := range pids {
 		if _, own := f.own[pid]; own {
 			continue

@@ -120,15 +120,38 @@ func (p procfs) children(pid int) ([]int, error) {
 	}
 	var pids []int
 	for _, thread := range threads {
-		text, err := os.ReadFile(tasks + "/" + thread + "/children")
+		list, err := p.ofThread(pid, thread)
 		if err != nil && !Gone(err) { // a thread that has ended: its children went to another
 			return nil, fmt.Errorf("cannot list the children of pid %d: %w", pid, err)
 		}
-		for _, field := range bytes.Fields(text) {
-			if child, err := strconv.Atoi(string(field)); err == nil && child > 0 {
-				pids = append(pids, child)
-			}
-		}
+		pids = append(pids, list...)
 	}
 	return pids, nil
+}
+
+// ofThread reads one of the kernel's lists.
+func (p procfs) ofThread(pid int, thread string) (pids []int, err error) {
+	text, err := readFile(p.path(pid) + "/task/" + thread + "/children")
+	for _, field := range bytes.Fields(text) {
+		if child, err := strconv.Atoi(string(field)); err == nil && child > 0 {
+			pids = append(pids, child)
+		}
+	}
+	return pids, err
+}
+
+// adopted lists the children of this process that it was given, and maybe others: the
+// kernel gives an orphan to the first thread that is not ending, which in a Go program
+// is always the one that it began with. Asking for the others' children at every end
+// would take longer than all the rest.
+func (p procfs) adopted() ([]int, error) {
+	self := os.Getpid()
+	if pids, err := p.ofThread(self, strconv.Itoa(self)); err == nil {
+		return pids, nil
+	}
+	list, err := p.lister() // a kernel without these lists
+	if err != nil {
+		return nil, err
+	}
+	return list(self)
 }
