@@ -199,6 +199,8 @@ func (e *effects) publish(ev Event) {
 		e.ended(&ended)
 		ev = ended
 	}
+	// Not by the teller: a console that nobody reads holds up the messages, not the record.
+	e.console.Dir.hear(ev)
 	e.teller.tell(ev)
 }
 

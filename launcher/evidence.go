@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"syscall"
 )
 
 // Evidence is what the rank that decided said about its failure.
@@ -22,11 +23,15 @@ const errorFileLimit = 1 << 20
 // object with `message` and `extraInfo.py_callstack`. Anything else is no message
 // and no error: what a failing rank left behind must not fail the launcher.
 func readErrorFile(path string) string {
-	f, err := os.Open(path)
+	// Not to wait for the other end, should it be a pipe.
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return ""
 	}
 	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
 	text, err := io.ReadAll(io.LimitReader(f, errorFileLimit))
 	if err != nil {
 		return ""

@@ -1,7 +1,6 @@
 package launcher
 
 import (
-	"os"
 	"strconv"
 	"syscall"
 	"time"
@@ -35,6 +34,7 @@ type monitor struct {
 	watches  map[int]*watched
 	due      time.Time // of the timer
 	paused   bool      // the ranks stand still
+	asking   bool      // an answer about files is on its way, and judges
 	clock    heartbeat.Clock
 	listened []*notify.Socket
 }
@@ -47,41 +47,7 @@ type watched struct {
 	filed bool
 
 	outputs []output  // files that it writes itself
-	looked  time.Time // when they were looked at
-}
-
-// output is a file that a rank writes itself: its growth is progress.
-type output struct {
-	path string
-	size int64
-}
-
-func outputs(paths []string) (list []output) {
-	for _, path := range paths {
-		list = append(list, output{path: path})
-	}
-	return list
-}
-
-// grown is when the rank's own files have grown since the last look, as far as their
-// times tell; false if they have not.
-func (w *watched) grown(now, before time.Time) (at time.Time, any bool) {
-	for i, o := range w.outputs {
-		info, err := os.Stat(o.path)
-		if err != nil || info.Size() == o.size {
-			continue
-		}
-		w.outputs[i].size = info.Size()
-		// A clock that was set, or another machine's, tells nothing: then it was just now.
-		ago := time.Since(info.ModTime())
-		if ago < 0 || ago > now.Sub(before) {
-			ago = 0
-		}
-		if grew := now.Add(-ago); !any || grew.After(at) {
-			at, any = grew, true
-		}
-	}
-	return at, any
+	looked  time.Time // when they were looked at before
 }
 
 // news is one thing that the monitor is told.
@@ -93,6 +59,7 @@ type news struct {
 	message *notify.Message // it said something of itself
 	paused  bool            // all ranks: they stand still from now on, until fresh
 	fresh   bool            // all ranks: they could not have made progress
+	found   map[string]seen // what ask has found out
 }
 
 func newMonitor(c Config, attempt int, dir, sockets string, out chan<- input) *monitor {
@@ -180,7 +147,7 @@ func (m *monitor) run() {
 // arm sets the timer for the earliest deadline; without one it stays silent.
 func (m *monitor) arm(timer *time.Timer) {
 	timer.Stop()
-	if m.paused {
+	if m.paused || m.asking {
 		return
 	}
 	var list []heartbeat.Watch
@@ -198,6 +165,10 @@ func (m *monitor) arm(timer *time.Timer) {
 func (m *monitor) hear(n news) {
 	w := m.watches[n.local]
 	switch {
+	case n.found != nil:
+		m.asking = false
+		m.judge(n.at, n.found)
+		return
 	case n.begin != nil:
 		n.begin.Watch = heartbeat.New(m.hang.Timeout, m.most, n.at)
 		if modified, err := n.begin.file.Touched(); n.begin.filed && err == nil {
@@ -244,18 +215,25 @@ func (m *monitor) refresh(at time.Time) {
 	}
 }
 
-// look looks at what can only be looked up, and finds the ranks that hang.
+// look looks at what can only be looked up, and then judges.
 func (m *monitor) look(now time.Time) {
 	clock, err := heartbeat.Now()
 	if err == nil && heartbeat.Suspended(m.clock, clock) > 0 || heartbeat.Late(m.due, now, m.hang.Timeout) > 0 {
 		m.refresh(now)
 	}
 	m.clock = clock
+	if !m.ask() {
+		m.judge(now, nil)
+	}
+}
+
+// judge finds the ranks that hang.
+func (m *monitor) judge(now time.Time, found map[string]seen) {
 	for local, w := range m.watches {
 		if last, any := w.pulse.Last(); any {
 			w.Watch = w.Progress(last)
 		}
-		if at, any := w.grown(now, w.looked); any {
+		if at, any := w.grown(found, now); any {
 			w.Watch = w.Progress(at)
 		}
 		w.looked = now
@@ -267,7 +245,8 @@ func (m *monitor) look(now time.Time) {
 				w.Watch = w.Touched(now, modified)
 			}
 		}
-		if w.Overdue(now) {
+		// Whoever stands still now had no chance since the answer was asked for.
+		if !m.paused && w.Overdue(now) {
 			m.hung(local, now)
 		}
 	}

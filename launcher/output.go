@@ -13,7 +13,7 @@ type stdio struct {
 	in, out, err *os.File
 	owned        []*os.File // closed here once the worker has its copies
 	pipes        []pipe     // ours
-	files        []string   // those that the worker writes itself: their sizes are its progress
+	files        []output   // those that the worker writes itself: their sizes are its progress
 	pulse        *logmux.Pulse
 }
 
@@ -77,7 +77,7 @@ func (e *effects) connect(run *running, w Worker, s *stdio, which rundir.Stream)
 	if run.files != nil && !e.plan.onConsole(w) && e.plan.Logs.MaxSize == 0 {
 		f, err := run.files.Output(w.Rank, which)
 		if err == nil {
-			s.owned, s.files = append(s.owned, f), append(s.files, run.files.OutputPath(w.Rank, which))
+			s.owned, s.files = append(s.owned, f), append(s.files, newOutput(run.files.OutputPath(w.Rank, which), f))
 			return f, nil
 		}
 		e.console.Dir.outputLost(w.Rank, err)
@@ -93,32 +93,35 @@ func (e *effects) connect(run *running, w Worker, s *stdio, which rundir.Stream)
 
 // stream says what becomes of what a worker writes.
 func (e *effects) stream(run *running, w Worker, which rundir.Stream) logmux.Stream {
-	var s logmux.Stream
-	shown := e.plan.onConsole(w)
-	if shown {
-		s.To = e.console.Out
-		if which == rundir.Err {
-			s.To = e.console.Err
-		}
+	s := logmux.Stream{To: e.console.Out}
+	if which == rundir.Err {
+		s.To = e.console.Err
 	}
 	e.plan.label(&s, w, run.attempt)
+	kept := e.keep(&s, run, w, which)
+	// What no file keeps is shown even where --tee leaves it to the file.
+	if kept && !e.plan.onConsole(w) || !e.plan.Output.Shown(w.Local, w.Rank) {
+		s.To = nil
+	}
+	return s
+}
+
+// keep sends a stream to its file, and reports whether it has one.
+func (e *effects) keep(s *logmux.Stream, run *running, w Worker, which rundir.Stream) bool {
 	if run.files == nil {
-		return s
+		return false
 	}
 	file, err := run.files.Log(w.Rank, which, e.plan.Logs.MaxSize, e.plan.Logs.Keep)
 	if err != nil {
 		e.console.Dir.outputLost(w.Rank, err)
-		return s
+		return false
 	}
 	run.logsMu.Lock()
 	run.logs = append(run.logs, file)
 	run.logsMu.Unlock()
-	s.File, s.Where = file, run.files.OutputPath(w.Rank, which)
+	s.File, s.Where, s.Holds = file, run.files.OutputPath(w.Rank, which), consoleHold
 	s.FileLost = func(cause error) { e.console.Dir.outputLost(w.Rank, cause) }
-	if shown {
-		s.Holds = consoleHold
-	}
-	return s
+	return true
 }
 
 // follow begins to read the pipes of a worker that runs.

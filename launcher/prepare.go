@@ -83,7 +83,7 @@ func (e *effects) house(run *running) {
 	if d := e.console.Dir; d != nil {
 		files, err := d.begin(e.plan, run.attempt, run.warnings)
 		if err != nil {
-			run.warnings = append(run.warnings, fmt.Sprintf("this attempt's output is on the console only: %v", err))
+			run.warnings = append(run.warnings, fmt.Sprintf("%v: this attempt's output is on the console only", err))
 		} else {
 			run.files, run.attempt.Name, run.attempt.ErrorDir = files, files.Name(), files.Path()
 		}
@@ -157,13 +157,12 @@ func (e *effects) enter(run *running) *Failure {
 		return next(h)
 	})
 	var broken *ledger.FileError
-	if err != nil && e.plan.stateDir == "" && e.ctx.Err() == nil && !errors.As(err, &broken) {
-		run.warnings = append(run.warnings, noLedger(err))
-		e.plan.LedgerDir = ""
+	if err != nil && e.plan.StateDir == "" && e.ctx.Err() == nil && !errors.As(err, &broken) {
+		e.goOnWithoutLedger(run, book, err)
 		return e.enter(run)
 	}
 	if err != nil {
-		return ledgerFailure(err, e.plan.stateDir)
+		return ledgerFailure(err, e.plan.StateDir)
 	}
 	e.began = append(e.began, a) // should the ledger be lost before the next one
 	run.attempt = e.plan.number(a)
@@ -173,6 +172,20 @@ func (e *effects) enter(run *running) *Failure {
 		run.warnings = append(run.warnings, e.forest.clear(e.ctx, dead)...)
 	}
 	return nil
+}
+
+// goOnWithoutLedger counts by what the ledger says, from now on in memory: a disk that is
+// full can still be read, and no attempt may have the name of an earlier one.
+func (e *effects) goOnWithoutLedger(run *running, book *ledger.Ledger, cause error) {
+	if h, err := book.Read(); err == nil && len(e.began) == 0 {
+		e.began = h.Attempts
+	}
+	e.plan.LedgerDir = ""
+	if e.plan.RunDir != "" {
+		e.console.Dir.ledgerLost(cause)
+		return
+	}
+	run.warnings = append(run.warnings, noLedger(cause))
 }
 
 // ledgerFailure says what to do about a ledger that cannot be used.
@@ -249,12 +262,23 @@ func (e *effects) ended(ev *AttemptEnded) {
 	}
 	ev.Attempt = run.attempt
 	if len(ev.Faults) > 0 {
-		ev.Evidence = e.evidence(run, ev.Faults[0])
+		// A disk that does not answer has no say in how a run goes on.
+		first := ev.Faults[0]
+		found, inTime := patiently(diskTime, func() Evidence { return e.evidence(run, first) })
+		if !inTime {
+			found.Stderr = []string{"(not known: the disk that has them does not answer)"}
+		}
+		ev.Evidence = found
 	}
 	if run.book != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), ledgerPatience)
 		defer cancel()
-		ev.LedgerProblem = run.book.End(ctx, run.attempt.UUID, e.outcome(*ev))
+		err := run.book.End(ctx, run.attempt.UUID, e.outcome(*ev))
+		if err != nil && e.plan.StateDir == "" && e.plan.RunDir != "" {
+			e.console.Dir.ledgerLost(err)
+			return
+		}
+		ev.LedgerProblem = err
 	}
 }
 

@@ -7,8 +7,11 @@ import (
 	"lenslaunch/internal/rundir"
 )
 
-// Record is a Subscriber that enters what happens in the run directory.
-func (d *RunDir) Record(e Event) {
+// hear enters what happens in the run directory. It waits for nothing.
+func (d *RunDir) hear(e Event) {
+	if d == nil {
+		return
+	}
 	r := d.record
 	switch e := e.(type) {
 	case AttemptPreparing:

@@ -2,6 +2,7 @@ package launcher
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,6 +24,9 @@ func (p *Plan) Report(e AttemptEnded) []string {
 	}
 	for _, l := range e.Left {
 		lines = append(lines, "  left behind: "+l.String())
+	}
+	if p.RunDir != "" && e.Attempt.Name != "" {
+		lines = append(lines, fmt.Sprintf("  logs: %s, of this rank rank-%d.out and .err", filepath.Join(p.RunDir, e.Attempt.Name), cause.Rank))
 	}
 	return append(lines, "  next: "+next(e, cause))
 }

@@ -3,6 +3,7 @@ package launcher
 import (
 	"errors"
 	"fmt"
+	"os"
 	"sync"
 	"time"
 
@@ -10,23 +11,28 @@ import (
 )
 
 // RunDir is the open directory of a run: what its ranks write goes there, and what
-// happens is recorded. A nil RunDir keeps nothing.
+// happens is recorded. A nil RunDir keeps nothing. Whatever becomes of the directory, the
+// job goes on: that is told once.
 type RunDir struct {
 	dir    *rundir.Dir
 	record *rundir.Recorder
 	warn   func(error)
-	lost   sync.Once // the first output that could not be kept was told
+	first  sync.Once
+	told   chan struct{} // closed: warn has returned
 }
 
 // OpenRunDir makes or continues the run directory of a plan, or returns nil if it has
-// none. Afterwards warn is told, once for each kind, what could not be written. The error
-// is a *Failure: nothing was started, and what was there is as it was.
+// none. Afterwards warn is told once, in a goroutine of its own, when something could not
+// be written. The error is a *Failure: nothing was started, and what was there is as it
+// was.
 func OpenRunDir(p *Plan, version string, warn func(error)) (*RunDir, error) {
 	if p.RunDir == "" {
 		return nil, nil
 	}
-	dir, err := rundir.Open(rundir.Options{
-		Dir: p.RunDir, Node: p.World.NodeRank, Nodes: p.World.Nodes, Launcher: rundir.Launcher{Version: version}, Warn: warn,
+	d := &RunDir{warn: warn, told: make(chan struct{})}
+	var err error
+	d.dir, err = rundir.Open(rundir.Options{
+		Dir: p.RunDir, Node: p.World.NodeRank, Nodes: p.World.Nodes, Launcher: rundir.Launcher{Version: version}, Warn: d.fail,
 		Run: rundir.RunInfo{
 			RunID: p.RunID, JobUUID: p.JobUUID, Command: p.Command, Role: p.Role,
 			WorldSize: p.World.WorldSize(), Ranks: p.World.LocalSize, Why: p.Why,
@@ -40,34 +46,62 @@ func OpenRunDir(p *Plan, version string, warn func(error)) (*RunDir, error) {
 	case err != nil:
 		return nil, usage(fmt.Sprintf("cannot use --log-dir: %v", err), "give a directory that you own and can write")
 	}
-	return &RunDir{dir: dir, record: rundir.NewRecorder(dir), warn: warn}, nil
+	d.record = rundir.NewRecorder(d.dir)
+	return d, nil
 }
 
-// closeTime bounds the end of the records: the disk may be another machine's that does
-// not answer any more.
-const closeTime = 5 * time.Second
+// fail tells of the first thing that could not be written. Whoever finds it out does not
+// wait for that: a console that nobody reads holds up whoever writes to it, and a rank or
+// the record must not stand behind it.
+func (d *RunDir) fail(err error) {
+	d.first.Do(func() {
+		go func() {
+			defer close(d.told)
+			d.warn(err)
+		}()
+	})
+}
 
-// Close writes what is left to write, as far as the disk takes it in closeTime.
+// diskTime bounds every wait for the disk at the end of an attempt or a run: it may be
+// another machine's that does not answer any more.
+const diskTime = 5 * time.Second
+
+// Close writes what is left to write, as far as the disk takes it in diskTime.
 func (d *RunDir) Close() {
 	if d == nil {
 		return
 	}
-	ended := make(chan error, 1)
-	go func() {
+	err, inTime := patiently(diskTime, func() error {
 		d.record.Close()
-		ended <- d.dir.Close()
-	}()
+		return d.dir.Close()
+	})
+	switch {
+	case !inTime:
+		d.fail(fmt.Errorf("the record of the run in %s is not complete: the disk does not answer", d.dir.Path()))
+	case err != nil:
+		d.fail(err)
+	}
+	// Nobody is told any more, but who is being told has a moment to read it.
+	d.first.Do(func() { close(d.told) })
+	patiently(lastWords, func() struct{} { return <-d.told })
+}
+
+// patiently runs f and returns what it returns, if that comes in time. If not, f goes on
+// for as long as it takes: it must not change what others use.
+func patiently[T any](most time.Duration, f func() T) (value T, inTime bool) {
+	answer := make(chan T, 1)
+	go func() { answer <- f() }()
+	timer := time.NewTimer(most)
+	defer timer.Stop()
 	select {
-	case err := <-ended:
-		if err != nil {
-			d.warn(err)
-		}
-	case <-time.After(closeTime):
-		d.warn(fmt.Errorf("the records in %s are not complete: the disk does not answer", d.dir.Path()))
+	case value = <-answer:
+		return value, true
+	case <-timer.C:
+		return value, false
 	}
 }
 
-// begin makes the directory of an attempt; nil if it cannot.
+// begin makes the directory of an attempt; the error says that there is none.
 func (d *RunDir) begin(p *Plan, a Attempt, warnings []string) (*rundir.Attempt, error) {
 	info := rundir.BeginInfo{
 		Number: a.Number, UUID: a.UUID, RestartCount: a.RestartCount, MasterAddr: p.World.MasterAddr, MasterPort: a.MasterPort,
@@ -83,43 +117,15 @@ func (d *RunDir) begin(p *Plan, a Attempt, warnings []string) (*rundir.Attempt, 
 	return d.dir.Begin(info)
 }
 
-// recorded is what the launcher sets for its ranks: alike for all, and where they
-// differ.
-func (p *Plan) recorded(a Attempt) (list []rundir.RankInfo, alike map[string]string, err error) {
-	for local := range p.World.LocalSize {
-		w, err := p.Worker(local, a)
-		if err != nil {
-			return nil, nil, err
-		}
-		list = append(list, rundir.RankInfo{Rank: w.Rank, Local: local, Env: w.Set})
-	}
-	alike = map[string]string{}
-	for key, value := range list[0].Env {
-		if everywhere(list, key, value) {
-			alike[key] = value
-		}
-	}
-	for _, r := range list {
-		for key := range alike {
-			delete(r.Env, key)
-		}
-	}
-	return list, alike, nil
-}
-
-func everywhere(list []rundir.RankInfo, key, value string) bool {
-	for _, r := range list {
-		if other, ok := r.Env[key]; !ok || other != value {
-			return false
-		}
-	}
-	return true
-}
-
-// outputLost says once that output cannot be kept; the console still shows it.
+// outputLost says that output cannot be kept.
 func (d *RunDir) outputLost(rank int, cause error) {
-	d.lost.Do(func() {
-		d.warn(fmt.Errorf("cannot keep the output of rank %d in %s: %w; the job goes on, and what follows of it is on the console only",
-			rank, d.dir.Path(), cause))
-	})
+	if errors.Is(cause, os.ErrClosed) {
+		return // the attempt is over: what a stream still holds was counted
+	}
+	d.fail(fmt.Errorf("cannot keep the output of rank %d: %w: what is kept of the run in %s has gaps from now on", rank, cause, d.dir.Path()))
+}
+
+// ledgerLost says that the ledger in the directory cannot be written.
+func (d *RunDir) ledgerLost(cause error) {
+	d.fail(fmt.Errorf("%w: what is kept of the run in %s has gaps from now on", cause, d.dir.Path()))
 }

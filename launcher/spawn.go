@@ -118,7 +118,7 @@ func (run *running) watch(w Worker, files *stdio) (*watched, error) {
 		return nil, err
 	}
 	maps.Copy(w.Set, env)
-	files.pulse, watched.outputs = watched.pulse, outputs(files.files)
+	files.pulse, watched.outputs = watched.pulse, files.files
 	return watched, nil
 }
 

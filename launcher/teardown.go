@@ -43,7 +43,7 @@ func (e *effects) sweep(number int) {
 			in.left = run.trees.end(finder, func() { e.spawner.ReapOrphans() })
 		}
 		in.unshown = e.drain(run, until)
-		in.reported = run.reported(e.plan)
+		in.reported, _ = patiently(diskTime, func() map[int]time.Time { return run.reported(e.plan) })
 		in.at = time.Now()
 		e.answer(in)
 	})
@@ -99,14 +99,21 @@ func (run *running) drained(streams int) Unshown {
 	if streams > 0 {
 		left.Bytes = run.mux.Unread()
 	}
+	// A write that the disk does not end holds its file.
+	patiently(diskTime, run.closeLogs)
+	return left
+}
+
+// closeLogs closes the ranks' files, and says nothing: what could not be written was told
+// when it was.
+func (run *running) closeLogs() struct{} {
 	run.logsMu.Lock()
 	defer run.logsMu.Unlock()
 	for _, log := range run.logs {
-		// What cannot be written has been told when it was.
 		_ = log.Close()
 	}
 	run.logs = nil
-	return left
+	return struct{}{}
 }
 
 // finder describes the attempt's processes.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"lenslaunch/internal/logmux"
 	"lenslaunch/internal/rundir"
 	"lenslaunch/internal/runview"
 	"lenslaunch/internal/screen"
@@ -126,18 +127,17 @@ func (v setting) rankSet() (func(rank int) bool, error) {
 // prefix is what stands before the lines of a rank: as on the console, nothing where
 // there is one rank only.
 func (c *call) prefix() func(rank, world int) (first, further string) {
-	colour := screen.IsTerminal(c.std.Out) && c.env["NO_COLOR"] == "" && c.env["TERM"] != "dumb"
+	colour := screen.IsTerminal(c.std.Out) && logmux.Colored(c.env)
 	return func(rank, world int) (first, further string) {
 		if world == 1 {
 			return "", ""
 		}
 		name := fmt.Sprintf("[%*d]", len(strconv.Itoa(max(world-1, 0))), rank)
-		if !colour {
-			return name + " ", name + "+ "
+		first, further = name+" ", name+"+ "
+		if colour {
+			first, further = logmux.Painted(first, rank+1), logmux.Painted(further, rank+1)
 		}
-		// Six colours that can be read on light and dark; the number tells ranks apart.
-		start := fmt.Sprintf("\x1b[%dm", 31+rank%6)
-		return start + name + "\x1b[0m ", start + name + "+\x1b[0m "
+		return first, further
 	}
 }
 

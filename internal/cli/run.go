@@ -104,12 +104,13 @@ func (c *call) launch(j *job) (int, error) {
 	if err != nil {
 		return launcher.ExitUsage, err
 	}
-	defer dir.Close()
 	if err := j.plan.PrepareLedger(); err != nil {
+		dir.Close()
 		return launcher.ExitUsage, err
 	}
 	signals, stop := listen(j.plan.Passed())
 	defer stop()
+	defer dir.Close() // before stop: a signal now must not cut the record short
 	aside := &asides{}
 	for _, why := range j.plan.Why {
 		aside.later(func() { log.Debug(why) })
@@ -120,7 +121,7 @@ func (c *call) launch(j *job) (int, error) {
 	telemetry := otelsetup.Setup(context.Background(), otelsetup.Options{
 		Env: c.env, Resource: c.resource(j), Stderr: errs, Warn: aside.warn(log.Warn),
 	})
-	told := append([]launcher.Subscriber{aside.first}, subscribers(telemetry, dir, log, j, errs)...)
+	told := append([]launcher.Subscriber{aside.first}, subscribers(telemetry, log, j, errs)...)
 	code, err := launcher.Run(j.plan, launcher.Console{
 		In: c.std.In, Out: out, Err: errs, OutFile: c.std.Out, ErrFile: c.std.Err, Dir: dir,
 	}, signals, told...)
@@ -131,13 +132,10 @@ func (c *call) launch(j *job) (int, error) {
 
 // subscribers are told of everything that happens in a run, in this order: a report
 // is the last thing on the screen, so messages come after spans.
-func subscribers(t *otelsetup.Telemetry, dir *launcher.RunDir, log *slog.Logger, j *job, stderr *logmux.Sink) []launcher.Subscriber {
+func subscribers(t *otelsetup.Telemetry, log *slog.Logger, j *job, stderr *logmux.Sink) []launcher.Subscriber {
 	var out []launcher.Subscriber
 	if t.Enabled {
 		out = append(out, launcher.Spans(launcher.Tracing{Tracer: t.Tracer, Truncate: t.Open.Truncate}, j.plan))
-	}
-	if dir != nil {
-		out = append(out, dir.Record)
 	}
 	return append(out, messages(log, j.plan, stderr, j.format))
 }

@@ -35,7 +35,7 @@ func (s Stream) copier(p *patience, r *room) *copier {
 // label sets the prefixes, in colour where there is one.
 func (c *copier) label(prefix, more string) {
 	if c.To.color {
-		prefix, more = painted(prefix, c.Color), painted(more, c.Color)
+		prefix, more = Painted(prefix, c.Color), Painted(more, c.Color)
 	}
 	c.lane.prefix, c.lane.more = prefix, more
 }

@@ -11,10 +11,10 @@ import (
 // error to most people.
 var palette = [...]int{31, 130, 98, 28, 162, 63, 100, 133}
 
-// painted is a prefix in one of the colours; they repeat. Its blanks at the end are
+// Painted is a prefix in one of the colours; they repeat. Its blanks at the end are
 // outside of the colour. It first undoes what the line before it may have left on: the
 // text itself is never altered.
-func painted(prefix string, color int) string {
+func Painted(prefix string, color int) string {
 	text := strings.TrimRight(prefix, " ")
 	if color <= 0 || text == "" {
 		return prefix

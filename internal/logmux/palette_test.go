@@ -41,7 +41,7 @@ func TestPainted(t *testing.T) {
 		{"[3] ", 1, "\x1b[0;38;5;31m[3]\x1b[0m "},
 		{"[3]", 1 + len(palette), "\x1b[0;38;5;31m[3]\x1b[0m"},
 	} {
-		if got := painted(tt.prefix, tt.color); got != tt.want {
+		if got := Painted(tt.prefix, tt.color); got != tt.want {
 			t.Errorf("%q in %d: %q, want %q", tt.prefix, tt.color, got, tt.want)
 		}
 	}

@@ -71,7 +71,7 @@ func current(runs []Run, last Run) []Run {
 
 // worse is the outcome of two nodes: what one of them did not finish is not finished.
 func worse(a, b string) string {
-	order := []string{OutcomeSuccess, OutcomeStopped, OutcomeUnknown, OutcomeFailed, OutcomeRunning}
+	order := []string{OutcomeSuccess, OutcomeSaved, OutcomeStopped, OutcomeUnknown, OutcomeFailed, OutcomeRunning}
 	if slices.Index(order, a) > slices.Index(order, b) {
 		return a
 	}

@@ -11,6 +11,7 @@ const (
 	OutcomeSuccess = "success" // every rank exited 0
 	OutcomeFailed  = "failed"  // a rank failed
 	OutcomeStopped = "stopped" // a signal to the launcher ended it
+	OutcomeSaved   = "saved"   // every rank exited 0 after a save request: it is to be run again
 	OutcomeRunning = "running" // no end is recorded, and its launcher lives or cannot be asked
 	OutcomeUnknown = "unknown" // no end is recorded, and its launcher is gone
 )

@@ -97,6 +97,6 @@ func (d *Dir) syncEvents() {
 // failed tells once: a disk that is full would otherwise be told at every line.
 func (d *Dir) failed(err error) {
 	d.warning.Do(func() {
-		d.warn(fmt.Errorf("%w: the record of the run in %s has gaps from now on", err, d.home.Name()))
+		d.warn(fmt.Errorf("%w: what is kept of the run in %s has gaps from now on", err, d.home.Name()))
 	})
 }

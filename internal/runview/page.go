@@ -137,7 +137,7 @@ func outcomeOf(a rundir.AttemptRecord) string {
 func outcomeStyle(outcome string) (class, symbol string) {
 	f := Lost
 	switch outcome {
-	case rundir.OutcomeSuccess:
+	case rundir.OutcomeSuccess, rundir.OutcomeSaved:
 		f = Succeeded
 	case rundir.OutcomeFailed:
 		f = FailedFirst

@@ -154,8 +154,11 @@ func (r *Run) verdict() string {
 		return "running"
 	}
 	text := short(r.Outcome, 40)
-	if a := r.deciding(); r.Outcome == rundir.OutcomeStopped && a != nil && a.Signal != "" {
-		text += " by " + short(a.Signal, 40)
+	if r.Outcome == rundir.OutcomeSaved {
+		text = "saved as asked, to be run again"
+	}
+	if n := len(r.Attempts); r.Outcome == rundir.OutcomeStopped && n > 0 && r.Attempts[n-1].Signal != "" {
+		text += " by " + short(r.Attempts[n-1].Signal, 40)
 	}
 	if r.ExitCode != nil {
 		text += fmt.Sprintf(", exit code %d", *r.ExitCode)
