@@ -12,6 +12,7 @@ import (
 
 	"lenslaunch/internal/signals"
 	"lenslaunch/launcher"
+	"lenslaunch/test/harness"
 )
 
 func TestFrom(t *testing.T) {
@@ -100,7 +101,7 @@ func TestListenWithoutSenders(t *testing.T) {
 // SIGHUP that is ignored on entry stays ignored, also where it is to be passed on.
 func TestListenLeavesIgnoredHangUps(t *testing.T) {
 	signal.Ignore(syscall.SIGHUP)
-	defer signal.Reset(syscall.SIGHUP)
+	defer harness.HeedHangUp() // Reset would leave it ignored, here and in what is started
 	heard, stop := listen([]syscall.Signal{syscall.SIGHUP})
 	defer stop()
 	for _, sig := range []syscall.Signal{syscall.SIGHUP, syscall.SIGTERM} {

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"lenslaunch/test/harness"
 )
 
 // Another address is all that changes, and only of what is taken: preemption, profiling,
@@ -72,7 +74,7 @@ func TestFaultsStayPanics(t *testing.T) {
 // (nohup) stay so: a child process inherits them.
 func TestNotTakenIsLeft(t *testing.T) {
 	signal.Ignore(syscall.SIGHUP)
-	defer signal.Reset(syscall.SIGHUP)
+	defer harness.HeedHangUp() // Reset would leave it ignored, here and in what is started
 	before := actions(t)
 	s, err := Take(syscall.SIGHUP, syscall.SIGTTIN, syscall.SIGKILL, syscall.SIGSTOP)
 	if err != nil {
