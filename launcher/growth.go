@@ -78,6 +78,6 @@ func (m *monitor) ask() bool {
 		return false
 	}
 	m.asking = true
-	go func() { m.tell(news{found: measure(paths), at: time.Now()}) }()
+	go func() { m.tell(news{found: m.measure(paths), at: time.Now()}) }()
 	return true
 }

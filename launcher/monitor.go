@@ -35,6 +35,7 @@ type monitor struct {
 	due      time.Time // of the timer
 	paused   bool      // the ranks stand still
 	asking   bool      // an answer about files is on its way, and judges
+	measure  func(paths []string) map[string]seen
 	clock    heartbeat.Clock
 	listened []*notify.Socket
 }
@@ -65,7 +66,7 @@ type news struct {
 func newMonitor(c Config, attempt int, dir, sockets string, out chan<- input) *monitor {
 	m := &monitor{
 		hang: c.Hang, most: c.StopMax, attempt: attempt, dir: dir, sockets: sockets, out: out,
-		news: make(chan news), stop: make(chan struct{}), watches: map[int]*watched{},
+		news: make(chan news), stop: make(chan struct{}), watches: map[int]*watched{}, measure: measure,
 	}
 	m.clock, _ = heartbeat.Now() // a kernel without the clocks shows no suspension
 	return m
