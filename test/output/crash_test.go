@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"testing"
-	"time"
 )
 
 // A rank that writes 10 MB and dies by SIGKILL at once: all that reached the pipe, which
@@ -51,23 +50,38 @@ func rejoinAll(console []byte, size int) (whole int, err error) {
 	return whole, nil
 }
 
-// The same with files, for every rank.
+// With files the same is in each of them, and what the console has of a rank is what its
+// file has.
 func TestCrashTailInFiles(t *testing.T) {
 	const size = 10_000_000
-	w, r := openPipe(t)
-	dir := t.TempDir()
-	j := job{work: work{Kind: blockKind, Bytes: size, Die: true}, mux: &mux{Ranks: ranks, Dir: dir, Holds: time.Minute}}
-	running := j.start(t, w)
-	console := <-collect(r)
-	running.wait(1)
-	text, err := rejoin(console.text)
+	w, r := openFile(t)
+	j := job{work: work{Kind: blockKind, Bytes: size, Die: true}, dir: t.TempDir()}
+	j.start(t, w).wait(137)
+	console, err := io.ReadAll(r)
+	if err == nil {
+		_, err = rejoinAll(console, size)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := rejoin(console)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for rank := range ranks {
-		if err := same(text[rank], lines(rank, size)); err != nil {
-			t.Errorf("rank %d on the console: %v", rank, err)
+		if err := same(text[rank], stream(t, j.dir, 0, rank)); err != nil {
+			t.Errorf("rank %d: the console and the file differ: %v", rank, err)
 		}
 	}
-	checkFiles(t, dir, func(rank int) []byte { return lines(rank, size) })
+}
+
+// A rank that has its file itself loses nothing either.
+func TestCrashTailInItsOwnFile(t *testing.T) {
+	const size = 10_000_000
+	w, _ := openPipe(t)
+	j := job{work: work{Kind: blockKind, Bytes: size, Die: true}, dir: t.TempDir(), few: 1, flags: []string{"--tee", "none"}}
+	j.start(t, w).wait(137)
+	if !bytes.Equal(stream(t, j.dir, 0, 0), lines(0, size)) {
+		t.Error("its file has not all of it")
+	}
 }

@@ -5,8 +5,8 @@ package output
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"testing"
-	"time"
 	"unicode/utf8"
 )
 
@@ -45,18 +45,11 @@ func TestManyLines(t *testing.T) {
 
 // Each other way to write, to each console, 8 MB in all.
 func TestIntegrity(t *testing.T) {
-	keeps := canKeep(t)
-	if !keeps {
-		t.Log("this launcher has no --keep-cr: what needs it runs without the launcher")
-	}
 	for i, k := range kinds {
 		for _, c := range consoles {
 			t.Run(k.name+" to "+c.name, func(t *testing.T) {
 				t.Parallel()
-				j := job{work: work{Kind: i, Bytes: 1_000_000}, keep: k.keep}
-				if k.keep && !keeps {
-					j.mux = &mux{Ranks: ranks, KeepCR: true}
-				}
+				j := job{work: work{Kind: i, Bytes: 1_000_000}, flags: k.flags()}
 				text := j.run(t, c)
 				for rank := range ranks {
 					if err := same(text[rank], k.text(rank, j.Bytes)); err != nil {
@@ -73,15 +66,47 @@ func TestFilesOfEveryKind(t *testing.T) {
 	for i, k := range kinds {
 		t.Run(k.name, func(t *testing.T) {
 			t.Parallel()
-			dir := t.TempDir()
-			j := job{work: work{Kind: i, Bytes: 1_000_000}, mux: &mux{Ranks: ranks, KeepCR: k.keep, Dir: dir, Holds: time.Minute}}
-			text := j.run(t, consoles[0])
+			j := job{work: work{Kind: i, Bytes: 1_000_000}, dir: t.TempDir(), flags: k.flags()}
+			text := j.run(t, consoles[1]) // which no rank waits for
 			for rank := range ranks {
 				if err := same(text[rank], k.text(rank, j.Bytes)); err != nil {
 					t.Errorf("rank %d on the console: %v", rank, err)
 				}
 			}
-			checkFiles(t, dir, func(rank int) []byte { return k.text(rank, j.Bytes) })
+			checkFiles(t, j.dir, func(rank int) []byte { return k.text(rank, j.Bytes) })
+		})
+	}
+}
+
+// 8 ranks write 320 MB to files, which they have themselves or get by the launcher, with
+// and without a console and a cap.
+func TestManyLinesInFiles(t *testing.T) {
+	const each = 400_000
+	tests := []struct {
+		name  string
+		flags []string
+	}{
+		{"by themselves", []string{"--tee", "none"}},
+		{"and on the console", nil},
+		{"rotated", []string{"--tee", "none", "--log-max-size", "1MiB", "--log-keep", "1000"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			w, r := openFile(t)
+			j := job{work: work{Kind: blockKind, Bytes: each * lineLength}, dir: t.TempDir(), flags: tt.flags}
+			peak := j.start(t, w).wait(0)
+			t.Logf("%d MiB at the most", peak>>20)
+			if peak > mostMemory {
+				t.Errorf("the launcher had %d bytes, at most %d", peak, mostMemory)
+			}
+			if tt.flags == nil {
+				if err := countLines(r, each); err != nil {
+					t.Errorf("the console: %v", err)
+				}
+			} else if n, err := io.Copy(io.Discard, r); n != 0 || err != nil {
+				t.Errorf("%d bytes on the console, %v", n, err)
+			}
+			checkFiles(t, j.dir, func(rank int) []byte { return lines(rank, each*lineLength) })
 		})
 	}
 }

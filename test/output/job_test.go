@@ -4,6 +4,7 @@ package output
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -23,9 +24,10 @@ const ranks = 8
 // job is a run of ranks whose output somebody looks at.
 type job struct {
 	work
-	mux   *mux // nil: the real launcher
-	keep  bool // all \r
-	extra []*os.File
+	dir   string   // its run directory, empty: none
+	few   int      // ranks, 0: as many as there are
+	limit int      // of the size of files, in blocks of 512 bytes, 0: none
+	flags []string // more of the launcher's
 }
 
 // running is a job that was started.
@@ -41,23 +43,10 @@ type running struct {
 func (j job) start(t *testing.T, stdout *os.File) *running {
 	t.Helper()
 	r := &running{t: t, marker: harness.NewMarker(), stderr: new(bytes.Buffer)}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	env := append(harness.Environment(t.TempDir(), r.marker), j.entry(), "TERM=xterm", "NO_COLOR=1")
-	switch {
-	case j.mux != nil:
-		r.cmd = exec.Command(self)
-		env = append(env, j.mux.entry())
-	default:
-		args := []string{"--nproc", strconv.Itoa(ranks), "--state-dir", harness.StateDir(t)}
-		if j.keep {
-			args = append(args, "--keep-cr")
-		}
-		r.cmd = exec.Command(harness.Binary(), append(args, "--", self)...)
-	}
-	r.cmd.Env, r.cmd.Stdout, r.cmd.Stderr, r.cmd.ExtraFiles = env, stdout, r.stderr, j.extra
+	command := j.command(t)
+	r.cmd = exec.Command(command[0], command[1:]...)
+	r.cmd.Env = append(harness.Environment(t.TempDir(), r.marker), j.entry(), "TERM=xterm", "NO_COLOR=1")
+	r.cmd.Stdout, r.cmd.Stderr = stdout, r.stderr
 	r.cmd.WaitDelay = time.Minute
 	if err := r.cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -66,6 +55,25 @@ func (j job) start(t *testing.T, stdout *os.File) *running {
 	r.peak = make(chan int64, 1)
 	go func() { r.peak <- watchMemory(r.cmd.Process.Pid) }()
 	return r
+}
+
+func (j job) command(t *testing.T) []string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var command []string
+	if j.limit > 0 {
+		command = []string{"sh", "-c", `ulimit -f "$1"; shift; exec "$@"`, "sh", strconv.Itoa(j.limit)}
+	}
+	command = append(command, harness.Binary(), "--nproc", strconv.Itoa(cmp.Or(j.few, ranks)), "--output", "prefix")
+	if j.dir != "" {
+		command = append(command, "--log-dir", j.dir)
+	} else {
+		command = append(command, "--state-dir", harness.StateDir(t))
+	}
+	return append(append(command, j.flags...), "--", self)
 }
 
 // watchMemory returns the most memory that a process had, in bytes, when it has ended.
@@ -110,17 +118,4 @@ func (r *running) wait(want int) int64 {
 		r.t.Error("the launcher's memory was not seen")
 	}
 	return peak
-}
-
-// canKeep reports whether the launcher knows --keep-cr. Until it does, what needs it
-// runs with the package alone.
-func canKeep(t *testing.T) bool {
-	t.Helper()
-	cmd := exec.Command(harness.Binary(), "--nproc", "1", "--keep-cr", "--dry-run", "--", "true")
-	cmd.Env = harness.Environment(t.TempDir(), harness.NewMarker())
-	out, err := cmd.CombinedOutput()
-	if err != nil && !strings.Contains(string(out), "keep-cr") {
-		t.Fatalf("cannot ask the launcher: %v: %s", err, out)
-	}
-	return err == nil
 }

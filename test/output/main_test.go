@@ -15,21 +15,16 @@ func TestMain(m *testing.M) {
 	os.Exit(run(m))
 }
 
-// run is the tests, or the program that the environment asks for.
+// run is the tests, or the rank that the environment asks for.
 func run(m *testing.M) int {
-	var doing interface{ do() error }
-	var text string
-	switch {
-	case os.Getenv(muxVariable) != "":
-		doing, text = &mux{}, os.Getenv(muxVariable)
-	case os.Getenv(workVariable) != "":
-		doing, text = &work{}, os.Getenv(workVariable)
-	default:
+	text := os.Getenv(workVariable)
+	if text == "" {
 		return harness.Main(m)
 	}
-	err := json.Unmarshal([]byte(text), doing)
+	var w work
+	err := json.Unmarshal([]byte(text), &w)
 	if err == nil {
-		err = doing.do()
+		err = w.do()
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -22,10 +23,9 @@ func TestStoppedTerminal(t *testing.T) {
 	const stopped, holds = 20 * time.Second, 5 * time.Second
 	t.Parallel()
 	p := harness.OpenPTY(t)
-	dir := t.TempDir()
 	training := newTraining(t)
-	running := job{work: work{Beat: true}, mux: &mux{Ranks: 1, Dir: dir, Holds: holds, Orders: true}, extra: training.theirs()}.start(t, p.Slave)
-	training.begun()
+	j := job{work: work{Beat: training.dir}, dir: t.TempDir(), few: 1}
+	running := j.start(t, p.Slave)
 	screen := collect(hangup{p.Master})
 
 	training.run(time.Second)
@@ -44,40 +44,41 @@ func TestStoppedTerminal(t *testing.T) {
 	if skipped == 0 || shown+skipped != training.steps {
 		t.Errorf("%d lines shown, %d told of, %d written", shown, skipped, training.steps)
 	}
-	file, err := os.ReadFile(filepath.Join(dir, "0"))
-	if err != nil || !bytes.Equal(file, lines(0, training.steps*lineLength)) {
-		t.Errorf("%d bytes in the file of %d, %v", len(file), training.steps*lineLength, err)
+	if file := stream(t, j.dir, 0, 0); !bytes.Equal(file, lines(0, training.steps*lineLength)) {
+		t.Errorf("%d bytes in the file of %d", len(file), training.steps*lineLength)
 	}
 }
 
 // training is a rank that does a step when it is told to.
 type training struct {
-	t                *testing.T
-	orders, done     *os.File
-	ordersIn, doneIn *os.File // the rank's ends
-	steps            int
+	t            *testing.T
+	dir          string
+	orders, done *os.File
+	steps        int
 }
+
+// FIFOs of a training, in a directory of their own.
+const (
+	ordersName = "orders"
+	doneName   = "done"
+)
 
 func newTraining(t *testing.T) *training {
 	t.Helper()
-	tr := &training{t: t}
-	var err, failed error
-	tr.ordersIn, tr.orders, err = os.Pipe()
-	tr.done, tr.doneIn, failed = os.Pipe()
-	if err != nil || failed != nil {
-		t.Fatal(err, failed)
+	tr := &training{t: t, dir: t.TempDir()}
+	for name, file := range map[string]**os.File{ordersName: &tr.orders, doneName: &tr.done} {
+		path := filepath.Join(tr.dir, name)
+		err := syscall.Mkfifo(path, 0o600)
+		if err == nil {
+			// Both ways, so that nobody waits for the rank to open its end.
+			*file, err = os.OpenFile(path, os.O_RDWR, 0)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { (*file).Close() })
 	}
-	t.Cleanup(func() { tr.done.Close() })
 	return tr
-}
-
-func (tr *training) theirs() []*os.File { return []*os.File{tr.ordersIn, tr.doneIn} }
-
-// begun is called when the rank has its ends.
-func (tr *training) begun() {
-	for _, f := range tr.theirs() {
-		f.Close()
-	}
 }
 
 // run does a step each 2 ms, for so long, and returns how long the slowest took.
@@ -92,6 +93,7 @@ func (tr *training) run(d time.Duration) (slowest time.Duration) {
 		if _, err := tr.orders.Write(one); err != nil {
 			tr.t.Fatal(err)
 		}
+		_ = tr.done.SetReadDeadline(time.Now().Add(time.Minute)) // should the rank have failed
 		if _, err := tr.done.Read(one); err != nil {
 			tr.t.Fatal(err)
 		}
@@ -109,7 +111,7 @@ func press(t *testing.T, p *harness.PTY, key string) {
 }
 
 // left is what a console says about the lines that it has not got.
-var left = regexp.MustCompile(`^\[\d\] ([\d,]+) lines? (?:are|is) in FILE\r?$`)
+var left = regexp.MustCompile(`^\[\d\] ([\d,]+) lines? (?:are|is) in \S+/rank-\d\.out\r?$`)
 
 // counts are the lines of all ranks on a console, each of which must be whole, and those
 // that it says are left out.
@@ -141,8 +143,8 @@ func TestSlowReaderWithFiles(t *testing.T) {
 	const each = 2_000_000
 	t.Parallel()
 	w, r := openSlow(t)
-	dir := t.TempDir()
-	running := job{work: work{Kind: blockKind, Bytes: each}, mux: &mux{Ranks: ranks, Dir: dir, Holds: time.Second}}.start(t, w)
+	j := job{work: work{Kind: blockKind, Bytes: each}, dir: t.TempDir()}
+	running := j.start(t, w)
 	console := <-collect(r)
 	if peak := running.wait(0); peak > mostMemory {
 		t.Errorf("the launcher had %d bytes, at most %d", peak, mostMemory)
@@ -152,5 +154,5 @@ func TestSlowReaderWithFiles(t *testing.T) {
 	if skipped == 0 || shown+skipped != ranks*each/lineLength {
 		t.Errorf("%d lines shown, %d told of, %d written", shown, skipped, ranks*each/lineLength)
 	}
-	checkFiles(t, dir, func(rank int) []byte { return lines(rank, each) })
+	checkFiles(t, j.dir, func(rank int) []byte { return lines(rank, each) })
 }

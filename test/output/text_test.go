@@ -39,6 +39,14 @@ type kind struct {
 	keep  bool // its \r matter: the console must keep them all
 }
 
+// flags of the launcher under which the console gets all of it.
+func (k kind) flags() []string {
+	if k.keep {
+		return []string{"--keep-cr"}
+	}
+	return nil
+}
+
 // kinds are those of the issue, beside lines and blocks.
 var kinds = []kind{
 	{"a byte at a time", lines, 1, false},

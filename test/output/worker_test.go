@@ -4,8 +4,10 @@ package output
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"syscall"
@@ -19,7 +21,9 @@ type work struct {
 	Kind  int  // index of kinds; lineKind or blockKind
 	Bytes int  // of each rank
 	Die   bool // by SIGKILL, right after the last write
-	Beat  bool // writes a line each time that it is told to, on descriptor 3
+	Fails bool // says which attempt this is, and fails if it is the first
+
+	Beat string // directory with the FIFOs of a training, empty: none
 }
 
 const (
@@ -30,7 +34,7 @@ const (
 func (w work) entry() string {
 	text, err := json.Marshal(w)
 	if err != nil {
-		panic(err) // numbers and booleans
+		panic(err) // numbers, booleans and a path
 	}
 	return workVariable + "=" + string(text)
 }
@@ -42,13 +46,20 @@ func (w work) do() error {
 		return fmt.Errorf("cannot read RANK: %w", err)
 	}
 	switch {
-	case w.Beat:
-		return beat(rank)
+	case w.Beat != "":
+		return beat(rank, w.Beat)
 	case w.Kind == lineKind, w.Kind == blockKind:
 		err = w.stream(rank)
 	default:
 		k := kinds[w.Kind]
 		err = writeBlocks(k.text(rank, w.Bytes), k.block)
+	}
+	if err == nil && w.Fails {
+		attempt := os.Getenv("LENSLAUNCH_ATTEMPT")
+		fmt.Printf("attempt %s is over\n", attempt)
+		if attempt == "0" {
+			return errors.New("the first attempt fails")
+		}
 	}
 	if err == nil && w.Die {
 		err = syscall.Kill(os.Getpid(), syscall.SIGKILL)
@@ -88,8 +99,15 @@ func writeBlocks(text []byte, size int) error {
 }
 
 // beat writes a line for every byte that it reads, and says so when it is written.
-func beat(rank int) error {
-	orders, done := os.NewFile(3, "orders"), os.NewFile(4, "done")
+func beat(rank int, dir string) error {
+	orders, err := os.OpenFile(filepath.Join(dir, ordersName), os.O_RDONLY, 0)
+	if err != nil {
+		return err
+	}
+	done, err := os.OpenFile(filepath.Join(dir, doneName), os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
 	one := make([]byte, 1)
 	for n := 0; ; n++ {
 		if _, err := orders.Read(one); err != nil {
