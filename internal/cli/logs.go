@@ -127,7 +127,10 @@ func (v setting) rankSet() (func(rank int) bool, error) {
 // prefix is what stands before the lines of a rank: as on the console, nothing where
 // there is one rank only.
 func (c *call) prefix() func(rank, world int) (first, further string) {
-	colour := screen.IsTerminal(c.std.Out) && logmux.Colored(c.env)
+	return prefixes(screen.IsTerminal(c.std.Out) && logmux.Colored(c.env))
+}
+
+func prefixes(colour bool) func(rank, world int) (first, further string) {
 	return func(rank, world int) (first, further string) {
 		if world == 1 {
 			return "", ""

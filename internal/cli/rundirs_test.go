@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
+	"lenslaunch/internal/logmux"
 	"lenslaunch/internal/rundir"
 )
 
@@ -143,6 +144,22 @@ func TestLogPrefix(t *testing.T) {
 	}
 	if first, further := c.prefix()(0, 1); first != "" || further != "" {
 		t.Errorf("one rank has the prefix %q, %q", first, further)
+	}
+}
+
+// With colours, too: they are those by which somebody who watched knows the ranks.
+func TestLogPrefixHasTheConsolesColours(t *testing.T) {
+	template, err := logmux.ParseTemplate(logmux.DefaultTemplate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rank := range 16 {
+		var s logmux.Stream
+		template.Label(&s, logmux.Place{Rank: rank, World: 16})
+		want, wantMore := logmux.Painted(s.Prefix, rank+1), logmux.Painted(s.Continuation, rank+1)
+		if first, further := prefixes(true)(rank, 16); first != want || further != wantMore || !strings.Contains(first, "\x1b[") {
+			t.Errorf("rank %d: %q, %q; the console has %q, %q", rank, first, further, want, wantMore)
+		}
 	}
 }
 

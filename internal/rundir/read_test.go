@@ -175,6 +175,8 @@ func TestMergeOutcomes(t *testing.T) {
 		{"one goes on", fail(0, 1, "a"), running, OutcomeRunning, -1, 0, []int{0}, "a"},
 		{"one was stopped", nil, stopped, OutcomeStopped, 0, -1, nil, ""},
 		{"failed and stopped", fail(0, 1, "a"), stopped, OutcomeFailed, 5, 0, []int{0}, "a"},
+		{"one has saved", nil, func(r *Run) { r.Outcome, r.Attempts[0].Outcome = OutcomeSaved, OutcomeSaved }, OutcomeSaved, 0, -1, nil, ""},
+		{"saved and stopped", func(r *Run) { r.Outcome, r.Attempts[0].Outcome = OutcomeSaved, OutcomeSaved }, stopped, OutcomeStopped, 0, -1, nil, ""},
 		{"one is unknown", nil, func(r *Run) { r.Outcome, r.Attempts[0].Outcome = OutcomeUnknown, OutcomeUnknown }, OutcomeUnknown, 0, -1, nil, ""},
 	}
 	for _, tt := range tests {

@@ -101,6 +101,7 @@ func TestSummary(t *testing.T) {
 		{rundir.AttemptRecord{}, "running"},
 		{rundir.AttemptRecord{Outcome: rundir.OutcomeSuccess}, "success"},
 		{rundir.AttemptRecord{Outcome: rundir.OutcomeStopped, Signal: "SIGTERM"}, "stopped by SIGTERM"},
+		{rundir.AttemptRecord{Outcome: rundir.OutcomeSaved}, "saved"},
 		{rundir.AttemptRecord{Outcome: rundir.OutcomeUnknown}, "no end recorded"},
 	}
 	for _, tt := range tests {
