@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"errors"
 	"os"
 	"slices"
 
@@ -33,7 +34,7 @@ func readFile(path string) ([]byte, error) {
 // retry repeats a system call that a signal has interrupted.
 func retry(call func() (int, error)) (int, error) {
 	for {
-		if n, err := call(); err != unix.EINTR {
+		if n, err := call(); !errors.Is(err, unix.EINTR) {
 			return n, err
 		}
 	}
