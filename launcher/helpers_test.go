@@ -21,6 +21,10 @@ import (
 	"lenslaunch/ranks"
 )
 
+// patience is how long a test waits for what must happen. It is long, because it is
+// spent only by a test that fails.
+const patience = 60 * time.Second
+
 // draft is what a test changes before a plan is made of it. It begins as the
 // command line leaves it for `lenslaunch --nproc N --run-id run-7 -- PROGRAM`.
 type draft struct {

@@ -18,10 +18,6 @@ import (
 	"lenslaunch/internal/logmux"
 )
 
-// patience is how long a test waits for what must happen. It is long, because it is
-// spent only by a test that fails.
-const patience = 60 * time.Second
-
 // launched is a run in progress: this package's Run with real processes.
 type launched struct {
 	t        *testing.T
