@@ -37,6 +37,7 @@ type setting struct {
 	grouped bool          // its ranks are in control groups
 	missing string        // why it cannot be tried here; empty: it can
 	settle  time.Duration // until nothing is left where the launcher was killed
+	unnamed bool          // its job is known by its run directory alone
 }
 
 func settings() []setting {
@@ -140,8 +141,13 @@ func newScene(t *testing.T, use tools, set setting) *scene {
 	return s
 }
 
+func (s *scene) runDir() string { return filepath.Join(s.dir, "run") }
+
 // run names the job, so that the next launcher knows that it is the same.
 func (s *scene) run() []string {
+	if s.set.unnamed {
+		return []string{"--log-dir", s.runDir()}
+	}
 	return []string{"--run-id", "faults", "--state-dir", filepath.Join(s.dir, "state")}
 }
 
