@@ -66,12 +66,26 @@ func fate(a rundir.AttemptRecord, r rundir.RankRecord) Fate {
 		return Unstarted
 	case r.ExitCode != nil && *r.ExitCode == 0:
 		return Succeeded
+	case (r.ExitCode != nil || r.Signal != "") && foremost(a, r):
+		return FailedFirst
 	case r.ExitCode != nil, r.Signal != "":
 		return FailedLater
 	case over(a):
 		return Lost
 	}
 	return Running
+}
+
+// foremost reports whether a rank is the first that failed as far as is known: while the
+// others are being stopped, no cause is recorded yet.
+func foremost(a rundir.AttemptRecord, r rundir.RankRecord) bool {
+	if a.Cause != nil || r.Ended.IsZero() {
+		return false
+	}
+	return !slices.ContainsFunc(a.Ranks, func(o rundir.RankRecord) bool {
+		failed := o.Signal != "" || o.ExitCode != nil && *o.ExitCode != 0
+		return failed && o.Reason != "stopped" && o.Ended.Before(r.Ended)
+	})
 }
 
 // over reports whether nothing more will become of an attempt.

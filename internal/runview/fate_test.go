@@ -2,6 +2,7 @@ package runview
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -39,6 +40,28 @@ func TestFate(t *testing.T) {
 		if got := fate(tt.attempt, tt.rank); got != tt.want {
 			t.Errorf("%s: %v, want %v", tt.name, got.text().words, tt.want.text().words)
 		}
+	}
+}
+
+// While the survivors are being stopped nobody has recorded a cause yet: the earliest
+// failure is shown as the first.
+func TestFatesBeforeTheCauseIsKnown(t *testing.T) {
+	at := func(s int) time.Time { return began().Add(time.Duration(s) * time.Second) }
+	a := rundir.AttemptRecord{Ranks: []rundir.RankRecord{
+		{Rank: 0, ExitCode: ptr(0), Ended: at(1)},
+		{Rank: 1, Signal: "SIGTERM", Reason: "stopped", Ended: at(2)},
+		{Rank: 2, ExitCode: ptr(1), Ended: at(5)},
+		{Rank: 3, Signal: "SIGSEGV", Ended: at(3)},
+		{Rank: 4, Pid: 9},
+	}}
+	want := []Fate{Succeeded, Stopped, FailedLater, FailedFirst, Running}
+	if diff := cmp.Diff(want, fates(a)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	a.Outcome = rundir.OutcomeUnknown // and its launcher was killed then
+	want[4] = Lost
+	if diff := cmp.Diff(want, fates(a)); diff != "" {
+		t.Errorf("of a lost run (-want +got):\n%s", diff)
 	}
 }
 
