@@ -1,7 +1,8 @@
 #!/bin/sh
 # What `make demo` runs: 8 ranks train, the last one fails before step 13, the
 # launcher stops the rest and starts a second attempt, and training goes on
-# from the checkpoint. Leaves nothing behind.
+# from the checkpoint. Leaves nothing behind. Where somebody watches, at a
+# terminal, every rank draws a progress bar; elsewhere rank 0 says each step.
 set -eu
 LENSLAUNCH=${LENSLAUNCH:-lenslaunch} PYTHON=${PYTHON:-python3}
 here=$(dirname "$0")
@@ -11,6 +12,10 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 mkdir "$work/state" "$work/checkpoints"
+
+if [ -t 1 ] && [ -t 2 ]; then
+	set -- --bar --step-time 0.2 "$@"
+fi
 
 # Eight ranks that each wrote a byte-code cache would race for nothing.
 PYTHONDONTWRITEBYTECODE=1 "$LENSLAUNCH" \

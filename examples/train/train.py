@@ -20,6 +20,7 @@ import traceback
 
 from checkpoint import load_checkpoint, save_checkpoint
 from plain import PlainTrainer
+from progress import Bar
 from with_torch import TorchTrainer, has_torch
 from worker import Failure, Identity, Lost, StopRequest, report_error
 
@@ -50,17 +51,25 @@ class Run:
     def steps(self, stop):
         """Runs to the end, or until a rank is asked to stop; True at the end."""
         every = self.options.checkpoint_every
-        while self.done < self.options.steps:
-            self._fail_if_asked(self.done + 1)
-            time.sleep(self.options.step_time)
-            loss, stopping = self.trainer.step(stop.signal)
-            self.done += 1
-            self.say(f"step {self.done:3}/{self.options.steps}  loss {loss:.6f}")
-            if self.done % every == 0:
-                self.save()
-            if stopping and self.done < self.options.steps:
-                return False
-        return True
+        bar = Bar(self.done, self.options.steps) if self.options.bar else None
+        try:
+            while self.done < self.options.steps:
+                self._fail_if_asked(self.done + 1)
+                time.sleep(self.options.step_time)
+                loss, stopping = self.trainer.step(stop.signal)
+                self.done += 1
+                if bar:
+                    bar.step(f"loss {loss:.6f}")
+                else:
+                    self.say(f"step {self.done:3}/{self.options.steps}  loss {loss:.6f}")
+                if self.done % every == 0:
+                    self.save()
+                if stopping and self.done < self.options.steps:
+                    return False
+            return True
+        finally:
+            if bar:
+                bar.close()
 
     def _fail_if_asked(self, step):
         wanted = self.options.fail_rank
@@ -108,6 +117,7 @@ def parse_options(arguments):
     add("--fail-at-step", type=int, metavar="N", help="fail before step N of attempt 0")
     add("--fail-rank", type=int, metavar="R", help="the rank that fails (the last)")
     add("--step-time", type=float, default=0.0, metavar="S", help="seconds to add to a step (0)")
+    add("--bar", action="store_true", help="a progress bar of every rank instead of lines of rank 0")
     add("--timeout", type=float, default=60.0, metavar="S", help="longest wait for a peer (60)")
     add("--no-torch", action="store_true", help="the standard library even if torch is there")
     options = parser.parse_args(arguments)
