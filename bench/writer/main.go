@@ -12,24 +12,35 @@ import (
 // lineLength includes the line end.
 const lineLength = 100
 
-func main() {
-	if len(os.Args) != 3 {
+func main() { os.Exit(run(os.Args[1:])) }
+
+// run returns the exit code.
+func run(args []string) int {
+	left, block, ok := sizes(args)
+	if !ok {
 		fmt.Fprintln(os.Stderr, "usage: writer BYTES BLOCK")
-		os.Exit(2)
-	}
-	left, err := strconv.Atoi(os.Args[1])
-	block, failed := strconv.Atoi(os.Args[2])
-	if err != nil || failed != nil || block < 1 {
-		fmt.Fprintln(os.Stderr, "usage: writer BYTES BLOCK")
-		os.Exit(2)
+		return 2
 	}
 	line := append(bytes.Repeat([]byte("x"), lineLength-1), '\n')
 	text := bytes.Repeat(line, block/lineLength+2)
 	for at := 0; left > 0; at = (at + block) % lineLength {
 		n := min(block, left)
 		if _, err := os.Stdout.Write(text[at : at+n]); err != nil {
-			os.Exit(1)
+			return 1
 		}
 		left -= n
 	}
+	return 0
+}
+
+func sizes(args []string) (left, block int, ok bool) {
+	if len(args) != 2 {
+		return 0, 0, false
+	}
+	left, err := strconv.Atoi(args[0])
+	if err != nil {
+		return 0, 0, false
+	}
+	block, err = strconv.Atoi(args[1])
+	return left, block, err == nil && block >= 1
 }
