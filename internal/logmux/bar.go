@@ -120,7 +120,7 @@ func trimCR(text []byte) []byte { return bytes.TrimRight(text, "\r") }
 // blank reports whether text leaves nothing to read: bars are wiped with spaces.
 func blank(text []byte) bool {
 	for len(text) > 0 {
-		if n := escape(text); n > 0 {
+		if n, _ := escape(text); n > 0 {
 			text = text[n:]
 			continue
 		}

@@ -28,27 +28,35 @@ const longestEscape = 64
 
 // escape is the length of the control sequence (ESC [ ... letter) or the two-byte
 // escape that text begins with; 0 if it begins with none, or with one that is not
-// whole.
-func escape(text []byte) int {
-	if len(text) < 2 || text[0] != 0x1b {
-		return 0
-	}
-	if text[1] != '[' {
-		return 2
+// whole. broken: it never will be.
+func escape(text []byte) (n int, broken bool) {
+	switch {
+	case len(text) == 0 || text[0] != 0x1b:
+		return 0, true
+	case len(text) == 1:
+		return 0, false
+	case text[1] != '[':
+		return 2, false
 	}
 	for i := 2; i < len(text) && i < longestEscape; i++ {
-		if c := text[i]; c >= 0x40 && c <= 0x7e {
-			return i + 1
+		switch c := text[i]; {
+		case c >= 0x40 && c <= 0x7e:
+			return i + 1, false
+		case c < 0x20 || c > 0x7e: // no parameter (ECMA-48, 5.4)
+			return 0, true
 		}
 	}
-	return 0
+	return 0, len(text) >= longestEscape
 }
 
 // wholeEscapes is the length of text without an escape sequence at its end that is
 // not whole.
 func wholeEscapes(text []byte) int {
 	at := bytes.LastIndexByte(text, 0x1b)
-	if at < 0 || len(text)-at >= longestEscape || escape(text[at:]) > 0 {
+	if at < 0 {
+		return len(text)
+	}
+	if n, broken := escape(text[at:]); n > 0 || broken {
 		return len(text)
 	}
 	return at
@@ -59,7 +67,7 @@ func wholeEscapes(text []byte) int {
 // it is.
 func fit(dst, text []byte, columns int) []byte {
 	for len(text) > 0 {
-		if n := escape(text); n > 0 {
+		if n, _ := escape(text); n > 0 {
 			if text[n-1] == 'm' && text[1] == '[' {
 				dst = append(dst, text[:n]...)
 			}

@@ -68,11 +68,12 @@ func TestBlank(t *testing.T) {
 // Whatever a bar holds, what is drawn stays in its line and within its columns.
 func FuzzFit(f *testing.F) {
 	f.Add([]byte("\x1b[31m10%|███| é日😀\x1b[0m\x1b[A\n\r\t"), uint8(9))
+	f.Add([]byte("\x1b[31\xc0m10%|\x1b[3\x07m\x1b[\x1b[0m"), uint8(99)) // broken ones
 	f.Fuzz(func(t *testing.T, text []byte, columns uint8) {
 		got := fit(nil, text, int(columns))
 		used := 0
 		for rest := got; len(rest) > 0; {
-			if n := escape(rest); n > 0 {
+			if n, _ := escape(rest); n > 0 {
 				if rest[n-1] != 'm' {
 					t.Fatalf("%q moves the cursor", rest[:n])
 				}

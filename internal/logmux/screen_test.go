@@ -24,7 +24,7 @@ func newVT(t testing.TB, columns int) *vt { return &vt{t: t, columns: columns, l
 func (v *vt) write(p []byte) {
 	for len(p) > 0 {
 		last := &v.lines[len(v.lines)-1]
-		if n := escape(p); n > 0 {
+		if n, _ := escape(p); n > 0 {
 			switch seq := string(p[:n]); {
 			case seq == "\x1b[K":
 				*last = (*last)[:min(v.col, len(*last))]
