@@ -41,6 +41,9 @@ func runLimited(ctx context.Context, limit time.Duration, program string, args .
 		if err == nil || errors.Is(err, exec.ErrWaitDelay) {
 			return out.buf.Bytes(), nil // ended well, at most its pipe did not
 		}
+		if ctx.Err() != nil { // both have come, and the program's end is that of ctx
+			return nil, context.Cause(ctx)
+		}
 		return nil, fmt.Errorf("%w%s", err, firstLine(out.buf.Bytes()))
 	}
 }
