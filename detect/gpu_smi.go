@@ -24,20 +24,11 @@ var smiFields = []string{
 // askSMI runs nvidia-smi once for all GPUs. Where there is none to run, there is
 // no error either.
 func askSMI(ctx context.Context, host Host) ([]GPU, error) {
-	program := lookPath(host.Path, "nvidia-smi")
-	if program == "" {
-		return nil, nil
-	}
-	limit := host.GPULimit
-	if limit <= 0 {
-		limit = smiLimit
-	}
-	out, err := runLimited(ctx, limit, program,
-		"--query-gpu="+strings.Join(smiFields, ","), "--format=csv,noheader,nounits")
-	if err != nil {
+	table, ok, err := querySMI(ctx, host, "--query-gpu="+strings.Join(smiFields, ","))
+	if !ok {
 		return nil, err
 	}
-	return parseSMI(string(out)), nil
+	return parseSMI(table), nil
 }
 
 // parseSMI reads the program's table. Lines that are not of it are passed over
