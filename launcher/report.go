@@ -3,11 +3,11 @@ package launcher
 import (
 	"fmt"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"lenslaunch/internal/wording"
 )
 
 // Report is what the launcher prints when an attempt failed: the cause, the first
@@ -137,9 +137,9 @@ func consequences(e AttemptEnded) string {
 
 func plural(list []int) string {
 	if len(list) == 1 {
-		return "rank " + spans(list)
+		return "rank " + wording.Spans(list)
 	}
-	return "ranks " + spans(list)
+	return "ranks " + wording.Spans(list)
 }
 
 // next says what follows, and with which code if the run ends.
@@ -163,25 +163,4 @@ func round(d time.Duration) time.Duration {
 	default:
 		return d.Round(100 * time.Microsecond)
 	}
-}
-
-// spans writes numbers as a list with ranges: 0-2,5.
-func spans(list []int) string {
-	sorted := slices.Clone(list)
-	slices.Sort(sorted)
-	sorted = slices.Compact(sorted)
-	var parts []string
-	for i := 0; i < len(sorted); {
-		j := i
-		for j+1 < len(sorted) && sorted[j+1] == sorted[j]+1 {
-			j++
-		}
-		text := strconv.Itoa(sorted[i])
-		if j > i {
-			text += "-" + strconv.Itoa(sorted[j])
-		}
-		parts = append(parts, text)
-		i = j + 1
-	}
-	return strings.Join(parts, ",")
 }

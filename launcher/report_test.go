@@ -135,16 +135,6 @@ func FuzzErrorFile(f *testing.F) {
 	})
 }
 
-func TestSpans(t *testing.T) {
-	for want, list := range map[string][]int{
-		"0": {0}, "0-2": {2, 0, 1}, "0,2": {2, 0}, "0-1,3,5-7": {7, 5, 6, 3, 0, 1, 1}, "": nil,
-	} {
-		if got := spans(list); got != want {
-			t.Errorf("spans(%v) = %q, want %q", list, got, want)
-		}
-	}
-}
-
 func TestPlaceholders(t *testing.T) {
 	p := place{rank: 12, local: 4, node: 1, attempt: "3", runID: "run-7"}
 	for text, want := range map[string]string{

@@ -3,6 +3,8 @@ package logmux
 import (
 	"bytes"
 	"time"
+
+	"lenslaunch/internal/wording"
 )
 
 // A progress bar is a line with a lone \r in it: what follows takes the place of what
@@ -56,7 +58,7 @@ func (l *lane) pendingBar(now time.Time) {
 
 // latest is the state that a terminal would show.
 func (l *lane) latest() []byte {
-	if state := trimCR(l.rest[:boundary(l.rest)]); len(state) > 0 {
+	if state := trimCR(l.rest[:wording.Boundary(l.rest)]); len(state) > 0 {
 		return state
 	}
 	return l.state

@@ -6,23 +6,6 @@ import (
 	"unicode/utf8"
 )
 
-// boundary is the length of the longest beginning of text that does not cut a UTF-8
-// character; text that is no UTF-8 is cut where it ends. For text that is not empty
-// it is at least 1.
-func boundary(text []byte) int {
-	for back := 1; back < utf8.UTFMax && back < len(text); back++ {
-		c := text[len(text)-back]
-		if !utf8.RuneStart(c) {
-			continue
-		}
-		if c >= utf8.RuneSelf && !utf8.FullRune(text[len(text)-back:]) {
-			return len(text) - back
-		}
-		break
-	}
-	return len(text)
-}
-
 // longestEscape bounds an escape sequence: what is longer is taken for text.
 const longestEscape = 64
 

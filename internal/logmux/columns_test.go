@@ -47,16 +47,6 @@ func TestWholeEscapes(t *testing.T) {
 	}
 }
 
-func TestBoundary(t *testing.T) {
-	for in, want := range map[string]int{
-		"": 0, "a": 1, "a€": 4, "a\xe2": 1, "a\xe2\x82": 1, "a\xf0\x9f\x98": 1, "\xe2": 1, "a\xff": 2, "a\x80\x80\x80\x80": 5,
-	} {
-		if got := boundary([]byte(in)); got != want {
-			t.Errorf("%q: %d, want %d", in, got, want)
-		}
-	}
-}
-
 func TestBlank(t *testing.T) {
 	for in, want := range map[string]bool{"": true, "   ": true, "\x1b[K \x1b[0m": true, " a": false, "\x1b": false, "\t": false} {
 		if got := blank([]byte(in)); got != want {

@@ -3,6 +3,8 @@ package logmux
 import (
 	"bytes"
 	"time"
+
+	"lenslaunch/internal/wording"
 )
 
 // MaxLine is the longest piece of a line that is written at once, in bytes.
@@ -162,7 +164,7 @@ func (l *lane) piece(window []byte) int {
 		l.rest = append(l.rest, window...)
 		text, used = l.rest, len(window)
 	}
-	n := boundary(text)
+	n := wording.Boundary(text)
 	l.part(text[l.shown:n])
 	if used > 0 {
 		l.rest = l.rest[:copy(l.rest, l.rest[n:])]

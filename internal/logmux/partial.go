@@ -1,6 +1,10 @@
 package logmux
 
-import "time"
+import (
+	"time"
+
+	"lenslaunch/internal/wording"
+)
 
 // quietAfter is how long a process must be silent until a terminal shows its unfinished
 // line (the launch specification, "Output").
@@ -48,5 +52,5 @@ func (l *lane) presentable() int {
 	if len(l.rest) == 0 {
 		return 0
 	}
-	return wholeEscapes(l.rest[:boundary(l.rest)])
+	return wholeEscapes(l.rest[:wording.Boundary(l.rest)])
 }

@@ -4,7 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"unicode/utf8"
+
+	"lenslaunch/internal/wording"
 )
 
 // maxLine is the longest piece of a line, in bytes: as on the console.
@@ -41,7 +42,7 @@ func (l *liner) next() (piece, error) {
 				l.skip(i) // states of a bar that nobody needs any more
 				continue
 			}
-			cut := boundary(rest[:maxLine])
+			cut := wording.Boundary(rest[:maxLine])
 			return l.take(cut, cut, true), nil
 		}
 		if err := l.fill(); err != nil {
@@ -115,20 +116,4 @@ func shown(text []byte) []byte {
 		text = text[i+1:]
 	}
 	return text
-}
-
-// boundary is the length of the longest beginning of text that does not cut a UTF-8
-// character.
-func boundary(text []byte) int {
-	for back := 1; back < utf8.UTFMax && back < len(text); back++ {
-		c := text[len(text)-back]
-		if !utf8.RuneStart(c) {
-			continue
-		}
-		if c >= utf8.RuneSelf && !utf8.FullRune(text[len(text)-back:]) {
-			return len(text) - back
-		}
-		break
-	}
-	return len(text)
 }

@@ -2,37 +2,17 @@ package runview
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
-)
 
-// spans writes numbers as a list with ranges: 0-2,5.
-func spans(list []int) string {
-	sorted := slices.Clone(list)
-	slices.Sort(sorted)
-	sorted = slices.Compact(sorted)
-	var parts []string
-	for i := 0; i < len(sorted); {
-		j := i
-		for j+1 < len(sorted) && sorted[j+1] == sorted[j]+1 {
-			j++
-		}
-		text := strconv.Itoa(sorted[i])
-		if j > i {
-			text += "-" + strconv.Itoa(sorted[j])
-		}
-		parts = append(parts, text)
-		i = j + 1
-	}
-	return strings.Join(parts, ",")
-}
+	"lenslaunch/internal/wording"
+)
 
 // ranksWord is "rank 3" or "ranks 0-2,5". A list with many gaps is cut short.
 func ranksWord(list []int) string {
 	const most = 60
-	text := clip(spans(list), most)
+	text := clip(wording.Spans(list), most)
 	if len(list) == 1 {
 		return "rank " + text
 	}

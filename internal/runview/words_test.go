@@ -7,21 +7,6 @@ import (
 	"time"
 )
 
-func TestSpans(t *testing.T) {
-	tests := []struct {
-		list []int
-		want string
-	}{
-		{nil, ""}, {[]int{3}, "3"}, {[]int{0, 1, 2, 5}, "0-2,5"}, {[]int{5, 2, 1, 0}, "0-2,5"},
-		{[]int{1, 1, 2}, "1-2"}, {[]int{1, 3, 5}, "1,3,5"}, {[]int{7, 8}, "7-8"},
-	}
-	for _, tt := range tests {
-		if got := spans(tt.list); got != tt.want {
-			t.Errorf("%v: %q, want %q", tt.list, got, tt.want)
-		}
-	}
-}
-
 func TestRanksWord(t *testing.T) {
 	var odd []int
 	for i := range 400 {
