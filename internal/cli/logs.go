@@ -100,19 +100,9 @@ func attemptName(dir string, v setting) (string, error) {
 // rankSet reads ranks, as in "0,3-5". How many there are, the directory may not know
 // yet.
 func (v setting) rankSet() (func(rank int) bool, error) {
-	type span struct{ low, high uint64 }
-	var spans []span
-	for _, part := range strings.Split(v.text, ",") {
-		low, high, isRange := strings.Cut(strings.TrimSpace(part), "-")
-		first, err := strconv.ParseUint(low, 10, 31)
-		last := first
-		if err == nil && isRange {
-			last, err = strconv.ParseUint(high, 10, 31)
-		}
-		if err != nil || last < first {
-			return nil, v.wrong("write ranks, as in 0,3-5", "is no list of ranks")
-		}
-		spans = append(spans, span{first, last})
+	spans, err := v.spans("ranks")
+	if err != nil {
+		return nil, err
 	}
 	return func(rank int) bool {
 		for _, s := range spans {

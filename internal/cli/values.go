@@ -140,12 +140,11 @@ func (v setting) signals(never ...syscall.Signal) ([]syscall.Signal, error) {
 	return out, nil
 }
 
-// list reads local ranks, as in "0,3-5", of n; nil if nothing was given.
-func (v setting) list(n int) ([]bool, error) {
-	if !v.given {
-		return nil, nil
-	}
-	picked := make([]bool, n)
+// span is a range of ranks, both ends included.
+type span struct{ low, high uint64 }
+
+// spans reads ranks of that kind, as in "0,3-5", however many there are.
+func (v setting) spans(kind string) (list []span, err error) {
 	for _, part := range strings.Split(v.text, ",") {
 		low, high, isRange := strings.Cut(strings.TrimSpace(part), "-")
 		first, err := strconv.ParseUint(low, 10, 31)
@@ -154,12 +153,28 @@ func (v setting) list(n int) ([]bool, error) {
 			last, err = strconv.ParseUint(high, 10, 31)
 		}
 		if err != nil || last < first {
-			return nil, v.wrong("write local ranks, as in 0,3-5", "is no list of ranks")
+			return nil, v.wrong("write "+kind+", as in 0,3-5", "is no list of ranks")
 		}
-		if last >= uint64(n) {
-			return nil, v.wrong("local ranks go from 0 to "+strconv.Itoa(n-1), "names local rank "+strconv.FormatUint(last, 10)+", which there is not")
+		list = append(list, span{first, last})
+	}
+	return list, nil
+}
+
+// list reads local ranks, as in "0,3-5", of n; nil if nothing was given.
+func (v setting) list(n int) ([]bool, error) {
+	if !v.given {
+		return nil, nil
+	}
+	spans, err := v.spans("local ranks")
+	if err != nil {
+		return nil, err
+	}
+	picked := make([]bool, n)
+	for _, s := range spans {
+		if s.high >= uint64(n) {
+			return nil, v.wrong("local ranks go from 0 to "+strconv.Itoa(n-1), "names local rank "+strconv.FormatUint(s.high, 10)+", which there is not")
 		}
-		for i := first; i <= last; i++ {
+		for i := s.low; i <= s.high; i++ {
 			picked[i] = true
 		}
 	}
