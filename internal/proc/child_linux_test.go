@@ -307,6 +307,24 @@ func TestBusyExecutableIsRetried(t *testing.T) {
 	}
 }
 
+// The pause ends when the writer closes the file, not by its time.
+func TestPauseEndsWithTheWriter(t *testing.T) {
+	path := t.TempDir() + "/script"
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o755)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := writers{path: path}
+	defer w.close()
+	w.pause(0) // begins to watch
+	f.Close()
+	w.pause(time.Hour)
+	// It has been told of once.
+	if n, err := unix.Poll([]unix.PollFd{{Fd: int32(w.fd), Events: unix.POLLIN}}, 0); n != 0 || err != nil {
+		t.Errorf("the event stays: %d, %v", n, err)
+	}
+}
+
 // A file that stays busy is an error, not an endless wait.
 func TestExecutableThatStaysBusy(t *testing.T) {
 	path := t.TempDir() + "/script"

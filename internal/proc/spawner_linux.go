@@ -1,7 +1,6 @@
 package proc
 
 import (
-	"errors"
 	"fmt"
 	"os/exec"
 	"runtime"
@@ -70,37 +69,27 @@ func (s *Spawner) Start(cmd *exec.Cmd) (*Child, error) {
 
 // start runs on the Spawner's thread.
 func (s *Spawner) start(cmd *exec.Cmd) (*Child, error) {
-	pidfd := -1
 	attr := cmd.SysProcAttr
 	if attr == nil {
 		attr = &syscall.SysProcAttr{}
 	}
 	attr.Setpgid = !attr.Setsid // a new session is a new group, too
 	attr.Pdeathsig = syscall.SIGKILL
-	attr.PidFD = &pidfd
 	cmd.SysProcAttr = attr
+	return s.launch(cmd)
+}
+
+// launch starts cmd and registers the child, on the Spawner's thread.
+func (s *Spawner) launch(cmd *exec.Cmd) (*Child, error) {
+	pidfd := -1
+	cmd.SysProcAttr.PidFD = &pidfd
 	// Without copying goroutines WaitDelay never runs; it stays set so that a
 	// future io.Writer here cannot make Wait hang on a grandchild (golang/go#23019).
 	cmd.WaitDelay = time.Second
-	if err := startRetrying(cmd, time.Sleep); err != nil { //nolint:forbidigo // no event tells that a file is no longer busy
+	busy := writers{path: cmd.Path}
+	defer busy.close()
+	if err := startRetrying(cmd, busy.pause); err != nil {
 		return nil, err
 	}
 	return newChild(cmd, pidfd, s.family), nil
-}
-
-// startRetrying tries again for a moment when the file is busy: a fork elsewhere
-// in this process may hold a just-written executable open (golang/go#22315).
-func startRetrying(cmd *exec.Cmd, sleep func(time.Duration)) error {
-	const tries, pause = 20, 5 * time.Millisecond
-	for try := 0; ; try++ {
-		err := cmd.Start()
-		if !errors.Is(err, syscall.ETXTBSY) || try == tries {
-			return err
-		}
-		*cmd = exec.Cmd{
-			Path: cmd.Path, Args: cmd.Args, Env: cmd.Env, Dir: cmd.Dir, Stdin: cmd.Stdin, Stdout: cmd.Stdout,
-			Stderr: cmd.Stderr, ExtraFiles: cmd.ExtraFiles, SysProcAttr: cmd.SysProcAttr, WaitDelay: cmd.WaitDelay,
-		}
-		sleep(pause)
-	}
 }

@@ -1,23 +1,13 @@
 package proc
 
-import (
-	"os/exec"
-	"time"
-)
+import "os/exec"
 
 // StartDetached starts a process that is to outlive this one: no parent-death
 // signal, and what cmd.SysProcAttr says of sessions and groups stands.
 func (s *Spawner) StartDetached(cmd *exec.Cmd) (*Child, error) {
 	var child *Child
 	var err error
-	s.Do(func() {
-		pidfd := -1
-		cmd.SysProcAttr.PidFD = &pidfd
-		cmd.WaitDelay = time.Second
-		if err = startRetrying(cmd, time.Sleep); err == nil { //nolint:forbidigo // no event tells that a file is no longer busy
-			child = newChild(cmd, pidfd, s.family)
-		}
-	})
+	s.Do(func() { child, err = s.launch(cmd) })
 	return child, err
 }
 
