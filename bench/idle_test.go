@@ -43,11 +43,25 @@ func idle(b *testing.B) []int {
 // guards are children of the launcher that run the launcher's own program.
 func guards(b *testing.B, launcher int) (pids []int) {
 	b.Helper()
-	lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", launcher))
+	program, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", launcher))
 	if err != nil {
 		b.Fatal(err)
 	}
-	program, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", launcher))
+	for _, pid := range children(b, launcher) {
+		if exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid)); err == nil && exe == program {
+			pids = append(pids, pid)
+		}
+	}
+	if len(pids) != 1 {
+		b.Fatalf("the launcher has %d guards", len(pids))
+	}
+	return pids
+}
+
+// children lists the children of a process.
+func children(b *testing.B, parent int) (pids []int) {
+	b.Helper()
+	lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", parent))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -56,15 +70,13 @@ func guards(b *testing.B, launcher int) (pids []int) {
 		if err != nil {
 			continue // a thread that has ended
 		}
-		for _, field := range strings.Fields(string(text)) {
-			if exe, err := os.Readlink("/proc/" + field + "/exe"); err == nil && exe == program {
-				pid, _ := strconv.Atoi(field)
-				pids = append(pids, pid)
+		for _, child := range strings.Fields(string(text)) {
+			pid, err := strconv.Atoi(child)
+			if err != nil {
+				b.Fatal(err)
 			}
+			pids = append(pids, pid)
 		}
-	}
-	if len(pids) != 1 {
-		b.Fatalf("the launcher has %d guards", len(pids))
 	}
 	return pids
 }

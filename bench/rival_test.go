@@ -181,22 +181,8 @@ func (l *launched) end(b *testing.B) {
 // below lists the descendants of a process.
 func below(b *testing.B, pid int) (pids []int) {
 	b.Helper()
-	lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
-	if err != nil {
-		b.Fatal(err)
-	}
-	for _, list := range lists {
-		text, err := os.ReadFile(list)
-		if err != nil {
-			continue // a thread that has ended
-		}
-		for _, child := range strings.Fields(string(text)) {
-			id, err := strconv.Atoi(child)
-			if err != nil {
-				b.Fatal(err)
-			}
-			pids = append(append(pids, id), below(b, id)...)
-		}
+	for _, child := range children(b, pid) {
+		pids = append(append(pids, child), below(b, child)...)
 	}
 	return pids
 }

@@ -2,40 +2,14 @@ package cli
 
 import (
 	"bufio"
-	"errors"
 	"os"
 	"os/exec"
 	"syscall"
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"lenslaunch/test/harness"
 )
-
-// fullPipe is a pipe that takes nothing more, and that nobody reads.
-func fullPipe(t *testing.T) *os.File {
-	t.Helper()
-	var fds [2]int
-	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC|unix.O_NONBLOCK); err != nil {
-		t.Fatal(err)
-	}
-	w := os.NewFile(uintptr(fds[1]), "full pipe")
-	t.Cleanup(func() {
-		w.Close()
-		unix.Close(fds[0])
-	})
-	for {
-		if _, err := unix.Write(fds[1], make([]byte, 4096)); errors.Is(err, unix.EAGAIN) {
-			break
-		} else if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := unix.SetNonblock(fds[1], false); err != nil {
-		t.Fatal(err)
-	}
-	return w
-}
 
 // All that -v says before the first rank, and what telemetry has to say, keeps nobody
 // from starting the ranks and from ending when told to.
@@ -44,7 +18,7 @@ func TestFullPipeBeforeTheRun(t *testing.T) {
 	cmd.Args[0] = "lenslaunch"
 	cmd.Env = append(os.Environ(), "TMPDIR="+t.TempDir(), "OTEL_TRACES_EXPORTER=no-such-exporter")
 	cmd.Env = append(cmd.Env, raceEnvironment()...)
-	cmd.Stderr = fullPipe(t)
+	cmd.Stderr = harness.FullPipe(t)
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

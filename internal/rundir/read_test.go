@@ -260,7 +260,7 @@ func FuzzRun(f *testing.F) {
 		r.trim()
 		text, err := encodeRun(&r)
 		if err != nil {
-			t.Skip("a year that has no RFC 3339")
+			return // a year that has no RFC 3339
 		}
 		var again Run
 		if err := decodeRun(text, &again); err != nil {
