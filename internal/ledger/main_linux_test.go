@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -14,6 +13,8 @@ import (
 
 	"go.uber.org/goleak"
 	"golang.org/x/sys/unix"
+
+	"lenslaunch/test/second"
 )
 
 // helperVariable makes the test binary a second launcher.
@@ -90,64 +91,8 @@ func beginAnswer(l *Ledger) answer {
 	return answer{Attempt: &a}
 }
 
-// helper is a running second launcher.
-type helper struct {
-	cmd   *exec.Cmd
-	stdin io.Closer
-	lines *bufio.Reader
-	ended bool
-}
-
-func startHelper(t *testing.T, job helperJob, change func(*exec.Cmd)) *helper {
+// startHelper runs a second launcher.
+func startHelper(t *testing.T, job helperJob, change func(*exec.Cmd)) *second.Process[answer] {
 	t.Helper()
-	text, err := json.Marshal(job)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command("/proc/self/exe")
-	// A race-built process sleeps a second at its end unless told otherwise.
-	cmd.Env = append(os.Environ(), helperVariable+"="+string(text), "GODEBUG=execwait=2", "GORACE=atexit_sleep_ms=0")
-	cmd.Stderr = os.Stderr
-	if change != nil {
-		change(cmd)
-	}
-	h := &helper{cmd: cmd}
-	if h.stdin, err = cmd.StdinPipe(); err != nil {
-		t.Fatal(err)
-	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	h.lines = bufio.NewReader(stdout)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { h.end() })
-	return h
-}
-
-// answer reads one line; io.EOF if the helper died before.
-func (h *helper) answer() (answer, error) {
-	var a answer
-	line, err := h.lines.ReadBytes('\n')
-	if err == nil {
-		err = json.Unmarshal(line, &a)
-	}
-	return a, err
-}
-
-// end lets the helper go and reaps it.
-func (h *helper) end() {
-	if !h.ended {
-		h.ended = true
-		h.stdin.Close()
-		_ = h.cmd.Wait()
-	}
-}
-
-// kill sends SIGKILL and reaps.
-func (h *helper) kill() {
-	_ = h.cmd.Process.Kill()
-	h.end()
+	return second.Start[answer](t, helperVariable, job, change)
 }

@@ -14,20 +14,22 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"lenslaunch/test/second"
 )
 
 // Many launchers of one job at once: no two take the same number.
 func TestManyProcessesTakeNumbers(t *testing.T) {
 	const processes, each = 8, 15
 	dir := t.TempDir()
-	var helpers []*helper
+	var helpers []*second.Process[answer]
 	for range processes {
 		helpers = append(helpers, startHelper(t, helperJob{Dir: dir, Action: "begin", Times: each}, nil))
 	}
 	numbers, counts, uuids := map[int64]bool{}, map[int64]bool{}, map[string]bool{}
 	for _, h := range helpers {
 		for range each {
-			a, err := h.answer()
+			a, err := h.Answer()
 			if err != nil || a.Error != "" {
 				t.Fatal(err, a.Error)
 			}
@@ -62,12 +64,12 @@ func TestKilledInTheMiddleOfTheWrite(t *testing.T) {
 					mustBegin(t, l)
 				}
 				h := startHelper(t, helperJob{Dir: dir, Action: "die", Step: step}, nil)
-				if a, err := h.answer(); !errors.Is(err, io.EOF) {
+				if a, err := h.Answer(); !errors.Is(err, io.EOF) {
 					t.Fatalf("the helper survived: %+v, %v", a, err)
 				}
-				h.end()
-				if status := h.cmd.ProcessState.Sys().(syscall.WaitStatus); status.Signal() != syscall.SIGKILL {
-					t.Fatalf("the helper ended with %v", h.cmd.ProcessState)
+				h.End()
+				if status := h.Cmd.ProcessState.Sys().(syscall.WaitStatus); status.Signal() != syscall.SIGKILL {
+					t.Fatalf("the helper ended with %v", h.Cmd.ProcessState)
 				}
 				entered := step == "renamed" || step == "done"
 				want := before
@@ -101,7 +103,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	for round := range 12 {
 		h := startHelper(t, helperJob{Dir: dir, Action: "begin", Times: 1 << 20}, nil)
 		for range 1 + round*2 {
-			a, err := h.answer()
+			a, err := h.Answer()
 			if err != nil || a.Error != "" {
 				t.Fatal(err, a.Error)
 			}
@@ -110,9 +112,9 @@ func TestKilledAtAnyMoment(t *testing.T) {
 			}
 			begun[a.Attempt.UUID] = true
 		}
-		_ = h.cmd.Process.Kill()
+		_ = h.Cmd.Process.Kill()
 		for { // what it still said before it died
-			a, err := h.answer()
+			a, err := h.Answer()
 			if err != nil {
 				break
 			}
@@ -121,7 +123,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 			}
 			begun[a.Attempt.UUID] = true
 		}
-		h.end()
+		h.End()
 		after := mustRead(t, l)
 		there := map[string]bool{}
 		for _, a := range after.Attempts {
@@ -144,7 +146,7 @@ func TestRunningAndUnknown(t *testing.T) {
 	dir := t.TempDir()
 	l := mustOpen(t, dir)
 	h := startHelper(t, helperJob{Dir: dir, Action: "begin", Times: 1}, nil)
-	a, err := h.answer()
+	a, err := h.Answer()
 	if err != nil || a.Error != "" {
 		t.Fatal(err, a.Error)
 	}
@@ -167,17 +169,17 @@ func TestRunningAndUnknown(t *testing.T) {
 			t.Errorf("alive with another %s", name)
 		}
 	}
-	if err := h.cmd.Process.Kill(); err != nil {
+	if err := h.Cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	// Wait for the death without reaping.
-	if err := unix.Waitid(unix.P_PID, h.cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil); err != nil {
+	if err := unix.Waitid(unix.P_PID, h.Cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil); err != nil {
 		t.Fatal(err)
 	}
 	if got := outcome(); got != OutcomeUnknown {
 		t.Errorf("as a zombie: %q", got)
 	}
-	h.end()
+	h.End()
 	if got := outcome(); got != OutcomeUnknown {
 		t.Errorf("after its death: %q", got)
 	}
@@ -194,7 +196,7 @@ func TestLockWaitIsBounded(t *testing.T) {
 	dir := t.TempDir()
 	l := mustOpen(t, dir)
 	holder := startHelper(t, helperJob{Dir: dir, Action: "lock"}, nil)
-	if a, err := holder.answer(); err != nil || a.Error != "" {
+	if a, err := holder.Answer(); err != nil || a.Error != "" {
 		t.Fatal(err, a.Error)
 	}
 	why := errors.New("told to stop")
@@ -221,7 +223,7 @@ func TestLockWaitIsBounded(t *testing.T) {
 	// who gave up above do not keep it.
 	got := make(chan Attempt, 1)
 	go func() { got <- mustBegin(t, l) }()
-	holder.kill()
+	holder.Kill()
 	if a := <-got; a.Number != 0 {
 		t.Errorf("attempt %d", a.Number)
 	}
@@ -283,11 +285,11 @@ func TestDiskFull(t *testing.T) {
 	l := mustOpen(t, dir)
 	mustBegin(t, l)
 	h := startHelper(t, helperJob{Dir: dir, Action: "begin", Times: 1, Limit: 100}, nil)
-	a, err := h.answer()
+	a, err := h.Answer()
 	if err != nil || !strings.Contains(a.Error, "cannot write ledger "+l.path()) || !strings.Contains(a.Error, unix.EFBIG.Error()) {
 		t.Errorf("answer %+v, %v", a, err)
 	}
-	h.end()
+	h.End()
 	if h := mustRead(t, l); h.Len() != 1 {
 		t.Errorf("%d attempts", h.Len())
 	}
@@ -326,7 +328,7 @@ func TestReadOnlyDirectory(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = os.Chmod(dir, 0o755) })
 	h := startHelper(t, helperJob{Dir: dir, Action: "begin", Times: 1}, stranger(t))
-	a, err := h.answer()
+	a, err := h.Answer()
 	if err != nil || !strings.Contains(a.Error, "cannot lock ledger "+filepath.Join(dir, testFile)) || !strings.Contains(a.Error, "permission denied") {
 		t.Errorf("answer %+v, %v", a, err)
 	}

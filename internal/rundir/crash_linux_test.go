@@ -21,10 +21,10 @@ func TestCrashAfterEachStep(t *testing.T) {
 				dir := filepath.Join(t.TempDir(), "run")
 				for range 2 { // the first launcher of a directory, and one that continues it
 					h := startHelper(t, helperJob{Dir: dir, Action: "die", Step: step, Times: n + 1, Umask: -1})
-					if a, err := h.answer(); err == nil {
+					if a, err := h.Answer(); err == nil {
 						t.Fatalf("it did not die: %+v", a)
 					}
-					h.end()
+					h.End()
 				}
 				before, _ := filepath.Glob(filepath.Join(dir, "attempt-*"))
 				_, _ = Read(dir) // there may be none yet, but it must not fail otherwise

@@ -54,7 +54,7 @@ func TestModesWhateverTheUmask(t *testing.T) {
 	for _, umask := range []int{0, 0o022, 0o777} {
 		dir := filepath.Join(t.TempDir(), "new", "run")
 		h := startHelper(t, helperJob{Dir: dir, Umask: umask})
-		if a := h.mustAnswer(t); a.Error != "" {
+		if a := h.MustAnswer(t); a.Error != "" {
 			t.Fatalf("umask %03o: %s", umask, a.Error)
 		}
 		err := filepath.WalkDir(filepath.Dir(dir), func(path string, e os.DirEntry, err error) error {
@@ -73,7 +73,7 @@ func TestModesWhateverTheUmask(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		h.end()
+		h.End()
 	}
 }
 

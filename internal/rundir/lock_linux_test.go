@@ -48,17 +48,17 @@ func TestLauncherKilled(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			h := startHelper(t, helperJob{Dir: dir, Mode: name, Umask: -1})
-			first := h.mustAnswer(t)
+			first := h.MustAnswer(t)
 			_, err := open(testOptions(t, dir), sys)
 			var held *HeldError
 			if !errors.As(err, &held) || held.Pid != first.Pid {
 				t.Fatalf("the error is %v", err)
 			}
 			second := startHelper(t, helperJob{Dir: dir, Mode: name, Umask: -1})
-			if a := second.mustAnswer(t); a.Held != first.Pid {
+			if a := second.MustAnswer(t); a.Held != first.Pid {
 				t.Errorf("the second launcher says %+v", a)
 			}
-			h.kill()
+			h.Kill()
 			d := mustOpenWith(t, testOptions(t, dir), sys)
 			a := mustBegin(t, d, BeginInfo{})
 			wantEqual(t, "name", a.Name(), "attempt-1")

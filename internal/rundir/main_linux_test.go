@@ -1,18 +1,18 @@
 package rundir
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"syscall"
 	"testing"
 
 	"go.uber.org/goleak"
 	"golang.org/x/sys/unix"
+
+	"lenslaunch/test/second"
 )
 
 // helperVariable makes the test binary a second launcher.
@@ -106,70 +106,8 @@ func (job helperJob) work(d *Dir) answer {
 	return answer{Name: a.Name(), Pid: os.Getpid()}
 }
 
-// helper is a running second launcher.
-type helper struct {
-	cmd   *exec.Cmd
-	stdin io.Closer
-	lines *bufio.Reader
-	ended bool
-}
-
-func startHelper(t *testing.T, job helperJob) *helper {
+// startHelper runs a second launcher.
+func startHelper(t *testing.T, job helperJob) *second.Process[answer] {
 	t.Helper()
-	text, err := json.Marshal(job)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command("/proc/self/exe")
-	// A race-built process sleeps a second at its end unless told otherwise.
-	cmd.Env = append(os.Environ(), helperVariable+"="+string(text), "GODEBUG=execwait=2", "GORACE=atexit_sleep_ms=0")
-	cmd.Stderr = os.Stderr
-	h := &helper{cmd: cmd}
-	if h.stdin, err = cmd.StdinPipe(); err != nil {
-		t.Fatal(err)
-	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	h.lines = bufio.NewReader(stdout)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { h.end() })
-	return h
-}
-
-// answer reads one line; io.EOF if the helper died before.
-func (h *helper) answer() (answer, error) {
-	var a answer
-	line, err := h.lines.ReadBytes('\n')
-	if err == nil {
-		err = json.Unmarshal(line, &a)
-	}
-	return a, err
-}
-
-func (h *helper) mustAnswer(t *testing.T) answer {
-	t.Helper()
-	a, err := h.answer()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
-}
-
-// end lets the helper go and reaps it.
-func (h *helper) end() {
-	if !h.ended {
-		h.ended = true
-		h.stdin.Close()
-		_ = h.cmd.Wait()
-	}
-}
-
-// kill sends SIGKILL and reaps.
-func (h *helper) kill() {
-	_ = h.cmd.Process.Kill()
-	h.end()
+	return second.Start[answer](t, helperVariable, job, nil)
 }
