@@ -86,11 +86,11 @@ func (e *effects) house(run *running) {
 			run.warnings = append(run.warnings, fmt.Sprintf("%v: this attempt's output is on the console only", err))
 		} else {
 			run.files, run.attempt.Name, run.attempt.ErrorDir = files, files.Name(), files.Path()
+			e.forgetErrors(run)
 		}
 	}
-	if run.attempt.ErrorDir != "" && e.plan.Hang.Timeout == 0 {
-		e.forgetErrors(run)
-		return
+	if run.files != nil && e.plan.Hang.Timeout == 0 {
+		return // nothing is left over
 	}
 	dir, err := os.MkdirTemp(e.plan.tempDir(), "lenslaunch-errors-")
 	if err != nil {
@@ -98,15 +98,11 @@ func (e *effects) house(run *running) {
 	}
 	run.private = dir
 	run.attempt.ErrorDir = cmp.Or(run.attempt.ErrorDir, dir)
-	e.forgetErrors(run)
 }
 
 // forgetErrors removes the error files of an earlier attempt in the same directory, as
 // there is with several nodes: they would be taken for this one's.
 func (e *effects) forgetErrors(run *running) {
-	if run.files == nil {
-		return
-	}
 	for local := range run.children {
 		// What cannot be removed is not a rank's: the directory is ours.
 		_ = os.Remove(errorFile(run.attempt.ErrorDir, e.plan.World.Rank(local)))

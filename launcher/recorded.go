@@ -4,13 +4,10 @@ import "lenslaunch/internal/rundir"
 
 // recorded is what the launcher sets for its ranks: alike for all, and where they
 // differ.
-func (p *Plan) recorded(a Attempt) (list []rundir.RankInfo, alike map[string]string, err error) {
+func (p *Plan) recorded(a Attempt) (list []rundir.RankInfo, alike map[string]string) {
 	for local := range p.World.LocalSize {
-		w, err := p.Worker(local, a)
-		if err != nil {
-			return nil, nil, err
-		}
-		list = append(list, rundir.RankInfo{Rank: w.Rank, Local: local, Env: w.Set})
+		w := Worker{Local: local, Rank: p.World.Rank(local)}
+		list = append(list, rundir.RankInfo{Rank: w.Rank, Local: local, Env: p.variables(w, a)})
 	}
 	alike = map[string]string{}
 	for key, value := range list[0].Env {
@@ -23,7 +20,7 @@ func (p *Plan) recorded(a Attempt) (list []rundir.RankInfo, alike map[string]str
 			delete(r.Env, key)
 		}
 	}
-	return list, alike, nil
+	return list, alike
 }
 
 func everywhere(list []rundir.RankInfo, key, value string) bool {

@@ -110,10 +110,7 @@ func (d *RunDir) begin(p *Plan, a Attempt, warnings []string) (*rundir.Attempt, 
 	if p.World.Nodes > 1 {
 		info.Name = p.sharedName(a)
 	}
-	var err error
-	if info.Ranks, info.Env, err = p.recorded(a); err != nil {
-		return nil, err
-	}
+	info.Ranks, info.Env = p.recorded(a)
 	return d.dir.Begin(info)
 }
 

@@ -31,18 +31,29 @@ const AttemptKey = "lenslaunch.attempt"
 // input: `lenslaunch env` and a start cannot differ.
 func (p *Plan) Worker(local int, a Attempt) (Worker, error) {
 	w := Worker{Local: local, Rank: p.World.Rank(local)}
-	at := place{rank: w.Rank, local: local, node: p.World.NodeRank, attempt: a.label(), runID: p.RunID}
-	w.Dir = at.expand(p.Dir)
+	w.Dir = p.place(w, a).expand(p.Dir)
 	w.Carrier = p.carrier(w, a)
-	w.Set = p.contract(w, a)
-	for _, v := range p.SetEnv {
-		w.Set[v.Key] = at.expand(v.Value)
-	}
+	w.Set = p.variables(w, a)
 	w.Unset = append(stale(w.Set), p.UnsetEnv...)
-	for _, key := range p.UnsetEnv {
-		delete(w.Set, key)
-	}
 	return w, nil
+}
+
+// place is what placeholders stand for in a rank.
+func (p *Plan) place(w Worker, a Attempt) place {
+	return place{rank: w.Rank, local: w.Local, node: p.World.NodeRank, attempt: a.label(), runID: p.RunID}
+}
+
+// variables are those that the launcher sets for a rank, besides its carrier. The
+// user's cannot be among those that it owns.
+func (p *Plan) variables(w Worker, a Attempt) map[string]string {
+	set, at := p.contract(w, a), p.place(w, a)
+	for _, v := range p.SetEnv {
+		set[v.Key] = at.expand(v.Value)
+	}
+	for _, key := range p.UnsetEnv {
+		delete(set, key)
+	}
+	return set
 }
 
 // carrier composes a rank's resource (the carrier specification, "Who may win"):
