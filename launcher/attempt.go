@@ -3,10 +3,10 @@ package launcher
 import (
 	"fmt"
 	"strconv"
-	"strings"
 
 	"lenslaunch/detect"
 	"lenslaunch/internal/ledger"
+	"lenslaunch/internal/rundir"
 	"lenslaunch/semconv"
 )
 
@@ -25,8 +25,8 @@ type Attempt struct {
 // label stands for the attempt in %a: what its directory is called, so that a name made
 // of it is never used again, else its number.
 func (a Attempt) label() string {
-	if label, ok := strings.CutPrefix(a.Name, "attempt-"); ok {
-		return label
+	if a.Name != "" {
+		return rundir.Label(a.Name)
 	}
 	return strconv.Itoa(a.Number)
 }

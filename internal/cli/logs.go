@@ -91,7 +91,7 @@ func attemptName(dir string, v setting) (string, error) {
 		}
 		return "", misuse("wait for the first", "%s has no attempt yet", dir)
 	}
-	if name := "attempt-" + strings.TrimPrefix(text, "attempt-"); rundir.IsAttempt(name) {
+	if name := rundir.Labelled(text); rundir.IsAttempt(name) {
 		return name, nil
 	}
 	return "", v.wrong("write its number, as in 0, or latest", "is no attempt")

@@ -1,9 +1,6 @@
 package rundir
 
-import (
-	"strings"
-	"sync"
-)
+import "sync"
 
 // Attempt is an attempt's directory.
 type Attempt struct {
@@ -19,9 +16,6 @@ type Attempt struct {
 
 // Name is attempt-<n>.
 func (a *Attempt) Name() string { return a.name }
-
-// Label is the name without "attempt-": what stands for an attempt in %a.
-func (a *Attempt) Label() string { return strings.TrimPrefix(a.name, attemptPrefix) }
 
 // Path is the attempt's directory, absolute.
 func (a *Attempt) Path() string { return a.path }

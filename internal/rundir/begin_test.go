@@ -49,7 +49,7 @@ func TestBegin(t *testing.T) {
 		Env:      map[string]string{"MASTER_PORT": "29500", "SECRET": "s"},
 		Warnings: []string{"w"},
 	})
-	wantEqual(t, "name, label, path", []string{a.Name(), a.Label(), a.Path()}, []string{"attempt-0", "0", filepath.Join(d.Path(), "attempt-0")})
+	wantEqual(t, "name, label, path", []string{a.Name(), Label(a.Name()), a.Path()}, []string{"attempt-0", "0", filepath.Join(d.Path(), "attempt-0")})
 	wantEqual(t, "mode", mode(t, a.Path()), os.ModeDir|0o700)
 	host, _ := os.Hostname()
 	wantEqual(t, "record", mustRead(t, d.Path()).Attempts, []AttemptRecord{{
@@ -149,7 +149,7 @@ func TestSeveralNodes(t *testing.T) {
 			fmt.Fprintf(f, "again %d\n", again)
 			f.Close()
 			wantEqual(t, "path", a.Path(), filepath.Join(dir, "attempt-3-st1"))
-			wantEqual(t, "label", a.Label(), "3-st1")
+			wantEqual(t, "label", Label(a.Name()), "3-st1")
 			if real, err := filepath.EvalSymlinks(filepath.Join(d.NodePath(), latestName)); err != nil || filepath.Base(real) != a.Name() {
 				t.Errorf("latest is %s, %v", real, err)
 			}

@@ -17,6 +17,12 @@ func IsAttempt(name string) bool {
 	return ok
 }
 
+// Label is what stands for an attempt in %a and for people: its name without "attempt-".
+func Label(name string) string { return strings.TrimPrefix(name, attemptPrefix) }
+
+// Labelled is the name of the attempt with that label, or with that name.
+func Labelled(label string) string { return attemptPrefix + Label(label) }
+
 // UncoordinatedName names the attempt of several nodes that do not talk to each other:
 // all of them compute the same from their environment. count is slurm.restart_count,
 // or the attempt number where that is not published; step is the id of a Slurm step, 0

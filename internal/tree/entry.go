@@ -7,15 +7,6 @@ import (
 	"strings"
 )
 
-// MarkOf returns the first mark in an environment as the kernel shows it (entries
-// ended by NUL) and the local rank that it was given to.
-func MarkOf(environ []byte) (mark Mark, local int, ok bool) {
-	for mark, local := range marks(environ) {
-		return mark, local, true
-	}
-	return Mark{}, 0, false
-}
-
 // marks yields every mark in an environment. Entries come in any number, and the
 // memory they lie in is the process's own to overwrite: it need not be text.
 func marks(environ []byte) iter.Seq2[Mark, int] {

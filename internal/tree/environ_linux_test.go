@@ -19,7 +19,7 @@ func TestReadEnviron(t *testing.T) {
 	if !strings.HasPrefix(string(got), "A=1\x00"+long+"\x00B=2\x00") {
 		t.Errorf("%d bytes, %.40q", len(got), got)
 	}
-	if mark, local, ok := MarkOf(got); !ok || mark != sample() || local != 3 {
+	if mark, local, ok := markOf(got); !ok || mark != sample() || local != 3 {
 		t.Errorf("MarkOf = %v, %d, %v", mark, local, ok)
 	}
 }

@@ -77,6 +77,14 @@ func TestNewMark(t *testing.T) {
 	}
 }
 
+// markOf is the first mark in an environment and the local rank that it was given to.
+func markOf(environ []byte) (mark Mark, local int, ok bool) {
+	for mark, local := range marks(environ) {
+		return mark, local, true
+	}
+	return Mark{}, 0, false
+}
+
 func TestMarkOf(t *testing.T) {
 	entry := Variable + "=" + sample().Value(7)
 	tests := map[string]struct {
@@ -106,7 +114,7 @@ func TestMarkOf(t *testing.T) {
 		"another version of the token": {strings.Replace(entry, "ll1", "ll9", 1) + "\x00", false},
 	}
 	for name, tt := range tests {
-		mark, local, ok := MarkOf([]byte(tt.environ))
+		mark, local, ok := markOf([]byte(tt.environ))
 		if ok != tt.ok || ok && (mark != sample() || local != 7) || !ok && (mark != Mark{} || local != 0) {
 			t.Errorf("%s: MarkOf = %v, %d, %v", name, mark, local, ok)
 		}
@@ -125,7 +133,7 @@ func TestMarksOfOneEnvironment(t *testing.T) {
 	if want := []string{other.Value(1), sample().Value(2)}; !slices.Equal(got, want) {
 		t.Errorf("marks = %v", got)
 	}
-	if mark, _, _ := MarkOf([]byte(environ)); mark != other {
+	if mark, _, _ := markOf([]byte(environ)); mark != other {
 		t.Errorf("MarkOf = %v, want the first", mark)
 	}
 }
@@ -162,7 +170,7 @@ func FuzzMarkOf(f *testing.F) {
 	f.Add([]byte("A=1\x00" + Variable + "=x\x00X" + Variable + "=" + sample().Value(3)))
 	f.Add([]byte{0, 0, 0xff})
 	f.Fuzz(func(t *testing.T, environ []byte) {
-		mark, local, ok := MarkOf(environ)
+		mark, local, ok := markOf(environ)
 		if !ok {
 			return
 		}
