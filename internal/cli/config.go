@@ -147,15 +147,16 @@ func readHang(s settings, c *launcher.Config) error {
 }
 
 func readPlacement(s settings, c *launcher.Config) error {
-	bind, err := s.get("cpu-bind").choice("none", "cores", "numa")
+	v := s.get("cpu-bind")
+	bind, err := placement.ParseMode(v.text)
 	if err != nil {
-		return err
+		return misuse("", "%s: %v", v.from, err)
 	}
 	gpu, err := s.get("gpu-bind").choice("none", "single")
 	if err != nil {
 		return err
 	}
-	c.Placement = launcher.Placement{CPUs: placement.Mode(bind), OneGPU: gpu == "single"}
+	c.Placement = launcher.Placement{CPUs: bind, OneGPU: gpu == "single"}
 	switch v := s.get("omp-threads"); v.text {
 	case "auto":
 	case "inherit":
