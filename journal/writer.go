@@ -1,0 +1,160 @@
+package journal
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"os"
+	"sync/atomic"
+
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+)
+
+// Writer records a program's spans in its journal: a span processor for the
+// OpenTelemetry SDK. It never blocks and never fails the program; it has no locks. A
+// nil Writer does nothing, so that a program without a journal needs no second way.
+type Writer struct {
+	data  []byte // the mapping
+	slots int
+
+	free  freeList
+	index *index
+	ids   []atomic.Uint64 // span that a slot was last filled for
+
+	scopes   scopeTable
+	resource atomic.Bool // written, or being written
+	keep     atomic.Bool // ended spans stay until they are exported
+	oldest   atomic.Pointer[candidates]
+
+	step, epoch atomic.Int64
+}
+
+var _ sdktrace.SpanProcessor = (*Writer)(nil)
+
+// FromEnv opens the journal that the launcher gave this process in [Variable]. It
+// returns nil, which does nothing, if there is none or it cannot be used.
+func FromEnv() *Writer {
+	w, err := Open(os.Getenv(Variable))
+	if err != nil {
+		return nil
+	}
+	return w
+}
+
+// Open claims a journal for this process, as its one writer for good: the error is
+// ErrClaimed if another process, living or dead, or another Writer of this one was
+// first. A program that execve put in the place of the writer continues the journal,
+// and the spans that were open stay.
+func Open(path string) (*Writer, error) {
+	data, err := openMapping(path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot use journal %s: %w", path, err)
+	}
+	return newWriter(data), nil
+}
+
+func newWriter(data []byte) *Writer {
+	n := (len(data) - offSlot) / slotSize
+	w := &Writer{data: data, slots: n, index: newIndex(n), ids: make([]atomic.Uint64, n)}
+	w.free.next = make([]atomic.Uint32, n)
+	w.scopes.load(data)
+	for slot := n - 1; slot >= 0; slot-- { // the first is popped first
+		if w.state(uint32(slot)).Load()&stateMask == stateFree {
+			w.free.push(uint32(slot))
+		}
+	}
+	return w
+}
+
+func offsetOf(slot uint32) int { return offSlot + int(slot)*slotSize }
+
+func (w *Writer) state(slot uint32) *atomic.Uint64 { return word64(w.data, offsetOf(slot)) }
+
+// SetProgress tells where the application is; spans that start from now on carry it.
+func (w *Writer) SetProgress(step, epoch int64) {
+	if w != nil {
+		w.step.Store(step)
+		w.epoch.Store(epoch)
+	}
+}
+
+// OnStart records a span that is sampled. If all slots hold open spans it is counted
+// and skipped: the outer, older ones matter more.
+func (w *Writer) OnStart(_ context.Context, s sdktrace.ReadWriteSpan) {
+	if w != nil && s.SpanContext().IsSampled() {
+		w.start(s)
+	}
+}
+
+func (w *Writer) start(s sdktrace.ReadOnlySpan) {
+	slot, ok := w.take()
+	if !ok {
+		word64(w.data, offSkipped).Add(1)
+		return
+	}
+	if !w.resource.Load() && w.resource.CompareAndSwap(false, true) {
+		w.writeResource(s)
+	}
+	sc, parent := s.SpanContext(), s.Parent()
+	span := Span{
+		TraceID: sc.TraceID(), SpanID: sc.SpanID(), Parent: parent.SpanID(), Name: s.Name(), Start: s.StartTime(),
+		Step: w.step.Load(), Epoch: w.epoch.Load(),
+	}
+	flags := uint8(sc.TraceFlags()) & flagsOfTrace
+	if parent.IsRemote() {
+		flags |= flagParentRemote
+	}
+	if len(span.Name) > maxName {
+		flags |= flagNameCut
+	}
+	span.Name = cut(span.Name, maxName)
+	scope := s.InstrumentationScope()
+	var b body
+	b.fill(&span, w.scopes.number(w.data, Scope{Name: scope.Name, Version: scope.Version}))
+	w.publish(slot, &b, marks(0, uint8(s.SpanKind()), flags, 0))
+	word64(w.data, offActivity).Store(uint64(span.Start.UnixNano()))
+}
+
+// publish fills a slot that this goroutine owns: the state word last, so that a kill at
+// any moment leaves either no span or a whole one.
+func (w *Writer) publish(slot uint32, b *body, marks uint32) {
+	at := w.data[offsetOf(slot):][:slotSize]
+	copy(at[slotBody:], b[:])
+	le.PutUint32(at[slotCRC:], b.crc())
+	word32(at, slotMarks).Store(marks)
+	id := binary.BigEndian.Uint64(b[slotSpan-slotBody:])
+	w.ids[slot].Store(id)
+	w.index.insert(id, slot)
+	state := w.state(slot)
+	state.Store(state.Load()&^stateMask + 1<<2 + stateOpen)
+}
+
+// writeResource writes the resource before its length, and nothing if it is there
+// already or there is no room.
+func (w *Writer) writeResource(s sdktrace.ReadOnlySpan) {
+	r := s.Resource()
+	text := encodeResource(r.Attributes(), r.SchemaURL())
+	word, value := word64(w.data, offResource), uint64(crc32.ChecksumIEEE(text))<<32|uint64(len(text))
+	room := w.data[offResource+8:][:len(text)]
+	if word.Load() == value && bytes.Equal(room, text) {
+		return
+	}
+	word.Store(0)
+	copy(room, text)
+	word.Store(value)
+}
+
+// Shutdown marks the journal as left in order. What is open then stays: nobody else
+// will tell of it. A span that ends later stays too, since nobody exports it.
+func (w *Writer) Shutdown(context.Context) error {
+	if w != nil {
+		w.keep.Store(true)
+		word64(w.data, offClean).Store(1)
+	}
+	return nil
+}
+
+// ForceFlush does nothing: what is written is in the kernel's hands.
+func (w *Writer) ForceFlush(context.Context) error { return nil }
