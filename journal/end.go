@@ -25,20 +25,21 @@ func (w *Writer) OnEnd(s sdktrace.ReadOnlySpan) {
 	end := uint64(s.EndTime().UnixNano())
 	state := w.state(slot)
 	word := state.Load()
-	if w.keep.Load() {
+	wrapped := w.wrapped.Load()
+	if wrapped || w.left.Load() {
 		// The order counts: a kill in between leaves an open span that is whole.
-		marked := word32(w.data, offsetOf(slot)+slotMarks)
-		old := marked.Load()
-		word64(w.data, offsetOf(slot)+slotEnd).Store(end)
-		marked.Store(marks(otlpStatus(s.Status().Code), uint8(old>>16), uint8(old>>24), end))
-		// Back in the index before the state allows others to have the slot.
-		w.index.insert(id, slot)
+		at := w.data[offsetOf(slot):][:slotSize]
+		word64(at, slotEnd).Store(end)
+		word32(at, slotMarks).Store(marks(otlpStatus(s.Status().Code), at[slotMarks+2], at[slotMarks+3], end))
+		if wrapped { // back in the index before the state allows others to have the slot
+			w.index.insert(id, slot)
+		}
 		state.CompareAndSwap(word, word-stateOpen+stateEnded)
 	} else {
 		state.Store(word &^ stateMask)
-		w.free.push(slot)
+		w.free.add(slot)
 	}
-	word64(w.data, offActivity).Store(end)
+	w.active(end)
 }
 
 func idOf(sc trace.SpanContext) uint64 {
@@ -57,14 +58,14 @@ func (w *Writer) exported(id uint64) {
 	// The slot may have been given to another span since the entry was made; if the
 	// ids agree now, the generation in the word tells whether it is given away next.
 	if word&stateMask != stateFree && w.ids[slot].Load() == id && state.CompareAndSwap(word, word&^stateMask) {
-		w.free.push(slot)
+		w.free.add(slot)
 	}
 }
 
 // take gives the caller a slot of its own: a free one, else that of the oldest ended
 // span.
-func (w *Writer) take() (slot uint32, ok bool) {
-	if slot, ok = w.free.pop(); ok || !w.keep.Load() {
+func (w *Writer) take(sc trace.SpanContext) (slot uint32, ok bool) {
+	if slot, ok = w.free.take(idOf(sc)); ok || !w.wrapped.Load() && !w.left.Load() {
 		return slot, ok
 	}
 	const tries = 2 // the second time the list of the oldest is fresh
@@ -115,7 +116,9 @@ func (w *Writer) reuse(c *candidates) (slot uint32, ok bool) {
 			break
 		}
 		if one := c.list[i]; w.state(one.slot).CompareAndSwap(one.word, one.word&^stateMask) {
-			w.index.remove(w.ids[one.slot].Load())
+			if id := w.ids[one.slot].Load(); id != 0 {
+				w.index.remove(id)
+			}
 			return one.slot, true
 		}
 	}
@@ -130,7 +133,7 @@ func (w *Writer) Wrap(next sdktrace.SpanExporter) sdktrace.SpanExporter {
 	if w == nil {
 		return next
 	}
-	w.keep.Store(true)
+	w.wrapped.Store(true)
 	return &exporter{SpanExporter: next, w: w}
 }
 

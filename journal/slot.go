@@ -55,23 +55,24 @@ func marks(status, kind, flags uint8, end uint64) uint32 {
 	return uint32(check) | uint32(status)<<8 | uint32(kind)<<16 | uint32(flags)<<24
 }
 
-// body is a span as it stands in a slot, without state and end.
-type body [slotEnd - slotBody]byte
-
-func (b *body) fill(s *Span, scope int) {
-	at := b[:]
-	copy(at[slotTrace-slotBody:], s.TraceID[:])
-	copy(at[slotSpan-slotBody:], s.SpanID[:])
-	copy(at[slotParent-slotBody:], s.Parent[:])
-	le.PutUint64(at[slotStart-slotBody:], uint64(s.Start.UnixNano()))
-	le.PutUint32(at[slotThread-slotBody:], s.Thread)
-	le.PutUint16(at[slotScope-slotBody:], uint16(scope))
-	le.PutUint16(at[slotNameN-slotBody:], uint16(copy(at[slotName-slotBody:][:maxName], s.Name)))
-	le.PutUint64(at[slotStep-slotBody:], uint64(s.Step))
-	le.PutUint64(at[slotEpoch-slotBody:], uint64(s.Epoch))
+// fill writes a span into a slot, without state, marks and end, and the CRC of what it
+// wrote. It writes in place: a copy would cost as much again.
+func fill(slot []byte, s *Span, scope int) {
+	slot = slot[:slotSize:slotSize]
+	copy(slot[slotTrace:], s.TraceID[:])
+	copy(slot[slotSpan:], s.SpanID[:])
+	copy(slot[slotParent:], s.Parent[:])
+	le.PutUint64(slot[slotStart:], uint64(s.Start.UnixNano()))
+	le.PutUint32(slot[slotThread:], s.Thread)
+	le.PutUint16(slot[slotScope:], uint16(scope))
+	name := slot[slotName : slotName+maxName]
+	n := copy(name, s.Name)
+	clear(name[n:])
+	le.PutUint16(slot[slotNameN:], uint16(n))
+	le.PutUint64(slot[slotStep:], uint64(s.Step))
+	le.PutUint64(slot[slotEpoch:], uint64(s.Epoch))
+	le.PutUint32(slot[slotCRC:], crc32.ChecksumIEEE(slot[slotBody:slotEnd]))
 }
-
-func (b *body) crc() uint32 { return crc32.ChecksumIEEE(b[:]) }
 
 // errTorn says that a slot in use holds no whole span.
 var errTorn = errors.New("torn slot")

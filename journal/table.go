@@ -15,60 +15,63 @@ func word32(data []byte, offset int) *atomic.Uint32 {
 	return (*atomic.Uint32)(unsafe.Pointer(&data[offset : offset+4 : offset+4][0]))
 }
 
-// freeList is a stack of free slots that any number of goroutines use without a lock.
-// The head carries a counter, so that a slot that was popped and pushed meanwhile is
-// told apart.
-type freeList struct {
-	head atomic.Uint64 // counter << 32 | slot + 1
-	next []atomic.Uint32
-}
+// freeSet is the set of free slots, one bit each, for any number of goroutines without
+// a lock. A locked instruction costs as much as filling in the span's ids: one takes a
+// slot, one gives it back.
+type freeSet []atomic.Uint64
 
-func (l *freeList) push(slot uint32) {
-	for {
-		head := l.head.Load()
-		l.next[slot].Store(uint32(head))
-		if l.head.CompareAndSwap(head, (head>>32+1)<<32|uint64(slot+1)) {
-			return
+func newFreeSet(slots int) freeSet { return make(freeSet, (slots+63)/64) }
+
+func (f freeSet) add(slot uint32) { f[slot/64].Or(1 << (slot % 64)) }
+
+// take removes a slot from the set; goroutines that look in different places first are
+// less in each other's way.
+func (f freeSet) take(first uint64) (slot uint32, ok bool) {
+	for i := range uint64(len(f)) {
+		n := (first + i) % uint64(len(f))
+		for set := f[n].Load(); set != 0; set = f[n].Load() {
+			if f[n].CompareAndSwap(set, set&(set-1)) {
+				return uint32(n)*64 + uint32(bits.TrailingZeros64(set)), true
+			}
 		}
 	}
-}
-
-func (l *freeList) pop() (slot uint32, ok bool) {
-	for {
-		head := l.head.Load()
-		if uint32(head) == 0 {
-			return 0, false
-		}
-		slot = uint32(head) - 1
-		if l.head.CompareAndSwap(head, (head>>32+1)<<32|uint64(l.next[slot].Load())) {
-			return slot, true
-		}
-	}
+	return 0, false
 }
 
 // index finds the slot of a span by its id: a hash table with open addressing, without
-// a lock. Whoever removes an entry owns the slot from then on. It has four places for
-// each slot, so an entry is next to where it belongs; far is the furthest that one
-// ever was.
+// a lock. Whoever removes an entry owns the slot from then on. An entry is one word, a
+// hash of the id above the number of the slot. There are four places for each slot, so
+// an entry is next to where it belongs; far is the furthest that one ever was.
 type index struct {
-	ids   []atomic.Uint64
-	slots []atomic.Uint32
-	far   atomic.Uint32
+	entries []atomic.Uint64
+	far     atomic.Uint32
 }
+
+// slotBits hold the number of any slot: MaxSlots is 1 << 12.
+const slotBits = 12
 
 func newIndex(slots int) *index {
-	n := 1 << bits.Len(uint(4*slots-1))
-	return &index{ids: make([]atomic.Uint64, n), slots: make([]atomic.Uint32, n)}
+	return &index{entries: make([]atomic.Uint64, 1<<bits.Len(uint(4*slots-1)))}
 }
 
-// insert adds an entry; an id is not zero and there at most once.
+// hash spreads ids, which need not be random, one to one; an entry is never zero.
+func hash(id uint64) (tag uint64) {
+	const odd = 0x9e3779b97f4a7c15 // 2^64 divided by the golden ratio
+	return id*odd&^(1<<slotBits-1) | 1<<63
+}
+
+func (x *index) place(tag uint64, distance int) *atomic.Uint64 {
+	return &x.entries[(int(tag>>slotBits)+distance)&(len(x.entries)-1)]
+}
+
+// insert adds an entry for an id that has none.
 func (x *index) insert(id uint64, slot uint32) {
-	for d := 0; d < len(x.ids); d++ {
-		i := int(id+uint64(d)) & (len(x.ids) - 1)
-		if x.ids[i].Load() != 0 || !x.ids[i].CompareAndSwap(0, id) {
+	tag := hash(id)
+	for d := range len(x.entries) {
+		at := x.place(tag, d)
+		if at.Load() != 0 || !at.CompareAndSwap(0, tag|uint64(slot)) {
 			continue
 		}
-		x.slots[i].Store(slot)
 		for far := x.far.Load(); uint32(d) > far && !x.far.CompareAndSwap(far, uint32(d)); far = x.far.Load() {
 		}
 		return
@@ -77,11 +80,11 @@ func (x *index) insert(id uint64, slot uint32) {
 
 // remove takes an entry out; false if it is not there, or somebody else was faster.
 func (x *index) remove(id uint64) (slot uint32, ok bool) {
+	tag := hash(id)
 	for d, far := 0, int(x.far.Load()); d <= far; d++ {
-		i := int(id+uint64(d)) & (len(x.ids) - 1)
-		if x.ids[i].Load() == id {
-			slot = x.slots[i].Load()
-			return slot, x.ids[i].CompareAndSwap(id, 0)
+		at := x.place(tag, d)
+		if entry := at.Load(); entry&^(1<<slotBits-1) == tag {
+			return uint32(entry & (1<<slotBits - 1)), at.CompareAndSwap(entry, 0)
 		}
 	}
 	return 0, false

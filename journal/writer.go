@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
 )
 
 // Writer records a program's spans in its journal: a span processor for the
@@ -19,14 +20,16 @@ type Writer struct {
 	data  []byte // the mapping
 	slots int
 
-	free  freeList
+	free  freeSet
 	index *index
-	ids   []atomic.Uint64 // span that a slot was last filled for
 
 	scopes   scopeTable
 	resource atomic.Bool // written, or being written
-	keep     atomic.Bool // ended spans stay until they are exported
-	oldest   atomic.Pointer[candidates]
+
+	wrapped atomic.Bool     // an exporter tells which spans have arrived
+	left    atomic.Bool     // after Shutdown
+	ids     []atomic.Uint64 // if wrapped: the span that a slot was last filled for
+	oldest  atomic.Pointer[candidates]
 
 	step, epoch atomic.Int64
 }
@@ -57,12 +60,11 @@ func Open(path string) (*Writer, error) {
 
 func newWriter(data []byte) *Writer {
 	n := (len(data) - offSlot) / slotSize
-	w := &Writer{data: data, slots: n, index: newIndex(n), ids: make([]atomic.Uint64, n)}
-	w.free.next = make([]atomic.Uint32, n)
+	w := &Writer{data: data, slots: n, free: newFreeSet(n), index: newIndex(n), ids: make([]atomic.Uint64, n)}
 	w.scopes.load(data)
-	for slot := n - 1; slot >= 0; slot-- { // the first is popped first
-		if w.state(uint32(slot)).Load()&stateMask == stateFree {
-			w.free.push(uint32(slot))
+	for slot := range uint32(n) {
+		if w.state(slot).Load()&stateMask == stateFree {
+			w.free.add(slot)
 		}
 	}
 	return w
@@ -83,13 +85,16 @@ func (w *Writer) SetProgress(step, epoch int64) {
 // OnStart records a span that is sampled. If all slots hold open spans it is counted
 // and skipped: the outer, older ones matter more.
 func (w *Writer) OnStart(_ context.Context, s sdktrace.ReadWriteSpan) {
-	if w != nil && s.SpanContext().IsSampled() {
-		w.start(s)
+	if w == nil {
+		return
+	}
+	if sc := s.SpanContext(); sc.IsSampled() {
+		w.start(s, sc)
 	}
 }
 
-func (w *Writer) start(s sdktrace.ReadOnlySpan) {
-	slot, ok := w.take()
+func (w *Writer) start(s sdktrace.ReadOnlySpan, sc trace.SpanContext) {
+	slot, ok := w.take(sc)
 	if !ok {
 		word64(w.data, offSkipped).Add(1)
 		return
@@ -97,7 +102,7 @@ func (w *Writer) start(s sdktrace.ReadOnlySpan) {
 	if !w.resource.Load() && w.resource.CompareAndSwap(false, true) {
 		w.writeResource(s)
 	}
-	sc, parent := s.SpanContext(), s.Parent()
+	parent := s.Parent()
 	span := Span{
 		TraceID: sc.TraceID(), SpanID: sc.SpanID(), Parent: parent.SpanID(), Name: s.Name(), Start: s.StartTime(),
 		Step: w.step.Load(), Epoch: w.epoch.Load(),
@@ -111,21 +116,30 @@ func (w *Writer) start(s sdktrace.ReadOnlySpan) {
 	}
 	span.Name = cut(span.Name, maxName)
 	scope := s.InstrumentationScope()
-	var b body
-	b.fill(&span, w.scopes.number(w.data, Scope{Name: scope.Name, Version: scope.Version}))
-	w.publish(slot, &b, marks(0, uint8(s.SpanKind()), flags, 0))
-	word64(w.data, offActivity).Store(uint64(span.Start.UnixNano()))
+	number := w.scopes.number(w.data, Scope{Name: scope.Name, Version: scope.Version})
+	w.publish(slot, &span, number, marks(0, uint8(s.SpanKind()), flags, 0))
+	w.active(uint64(span.Start.UnixNano()))
+}
+
+// active notes the time of a start or an end, if it is a millisecond later than the
+// last one noted: the store is worth more than the precision.
+func (w *Writer) active(at uint64) {
+	const precision = 1e6
+	if last := word64(w.data, offActivity); at > last.Load()+precision {
+		last.Store(at)
+	}
 }
 
 // publish fills a slot that this goroutine owns: the state word last, so that a kill at
 // any moment leaves either no span or a whole one.
-func (w *Writer) publish(slot uint32, b *body, marks uint32) {
+func (w *Writer) publish(slot uint32, s *Span, scope int, marks uint32) {
 	at := w.data[offsetOf(slot):][:slotSize]
-	copy(at[slotBody:], b[:])
-	le.PutUint32(at[slotCRC:], b.crc())
-	word32(at, slotMarks).Store(marks)
-	id := binary.BigEndian.Uint64(b[slotSpan-slotBody:])
-	w.ids[slot].Store(id)
+	fill(at, s, scope)
+	le.PutUint32(at[slotMarks:], marks)
+	id := binary.BigEndian.Uint64(s.SpanID[:])
+	if w.wrapped.Load() {
+		w.ids[slot].Store(id)
+	}
 	w.index.insert(id, slot)
 	state := w.state(slot)
 	state.Store(state.Load()&^stateMask + 1<<2 + stateOpen)
@@ -150,7 +164,7 @@ func (w *Writer) writeResource(s sdktrace.ReadOnlySpan) {
 // will tell of it. A span that ends later stays too, since nobody exports it.
 func (w *Writer) Shutdown(context.Context) error {
 	if w != nil {
-		w.keep.Store(true)
+		w.left.Store(true)
 		word64(w.data, offClean).Store(1)
 	}
 	return nil

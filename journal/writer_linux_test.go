@@ -242,7 +242,7 @@ func TestConcurrentWriters(t *testing.T) {
 		}
 		j := mustRead(t, path)
 		free := 0
-		for _, ok := w.free.pop(); ok; _, ok = w.free.pop() {
+		for _, ok := w.free.take(0); ok; _, ok = w.free.take(0) {
 			free++
 		}
 		if len(j.Spans) != 0 || j.Torn != 0 || free != 64 {
