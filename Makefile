@@ -17,7 +17,7 @@ TAGS = interop,stress,faults,terminal,output,html
 CC_FOUND := $(shell command -v "$${CC:-cc}" 2>/dev/null || command -v gcc 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test test-race fuzz lint test-interop test-stress test-faults test-terminal test-output test-html bench bench-output bench-torchrun cross clean
+.PHONY: help build demo test test-race fuzz lint test-interop test-stress test-faults test-terminal test-output test-html bench bench-output bench-torchrun bench-journal cross clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 16
@@ -69,7 +69,7 @@ test-html: ## the page of a report in headless Chromium; SHOTS=DIR keeps the scr
 	SHOTS="$(abspath $(SHOTS))" $(GO) test -tags html -count=1 -v -timeout 10m ./test/html/...
 
 bench: ## the launcher against the least that a Go program can do, in pairs
-	$(GO) test -run '^$$' -bench . -skip '$(OUTPUT_BENCH)' -benchtime $(PAIRS)x ./bench/...
+	$(GO) test -run '^$$' -bench . -skip '$(OUTPUT_BENCH)|Python' -benchtime $(PAIRS)x ./bench/...
 
 bench-output: ## throughput of the ranks' output: cat, a minimal program, torchrun, in pairs
 	@python=$$(test/interop/venv.sh) && LENSLAUNCH_TEST_PYTHON="$$python" \
@@ -78,6 +78,11 @@ bench-output: ## throughput of the ranks' output: cat, a minimal program, torchr
 bench-torchrun: ## against the torchrun of the interop environment, in pairs
 	@python=$$(test/interop/venv.sh) && LENSLAUNCH_TEST_PYTHON="$$python" \
 		$(GO) test -run '^$$' -bench Rival -benchtime $(PAIRS)x ./bench/...
+
+bench-journal: ## what a span journal adds to a span, in Go and in Python's real SDK, in pairs
+	$(GO) test -run '^$$' -bench 'Added' -benchtime 1000x ./journal/
+	@python=$$(test/interop/venv.sh) && LENSLAUNCH_TEST_PYTHON="$$python" \
+		$(GO) test -run '^$$' -bench Python -benchtime 1000x ./bench/journal/
 
 cross: ## dist/: static linux/amd64 and linux/arm64; checks that darwin/arm64 compiles
 	GOOS=linux GOARCH=amd64 $(BUILD) -o dist/lenslaunch-linux-amd64 ./cmd/lenslaunch
