@@ -174,8 +174,8 @@ func TestWhoKnowsWhichLibrary(t *testing.T) {
 	}{
 		{otel + "sdk", []string{"internal/otelsetup", "shutdown", "journal"}},
 		{otel + "exporters", []string{"internal/otelsetup"}},
-		{"go.opentelemetry.io/proto", []string{"internal/otelsetup", "journal"}},
-		{"google.golang.org", []string{"internal/otelsetup", "journal"}},
+		{"go.opentelemetry.io/proto", []string{"internal/otelsetup", "internal/otlpfile", "journal"}},
+		{"google.golang.org", []string{"internal/otelsetup", "internal/otlpfile", "journal"}},
 		{"github.com/urfave/cli", []string{"internal/cli"}},
 	}
 	for _, p := range packages(t) {

@@ -1,0 +1,148 @@
+package otlpfile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+
+	coltracepb "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+)
+
+// DefaultLimit is the size that a file does not grow beyond, in bytes.
+const DefaultLimit = 256 << 20
+
+// ErrFull says that a line would make the file larger than its limit.
+var ErrFull = errors.New("the file has reached its limit")
+
+// Options of a File.
+type Options struct {
+	Limit int64 // in bytes; 0: DefaultLimit
+}
+
+// Stats is what became of the spans.
+type Stats struct {
+	Written, Lost int64 // spans
+	Errors        int64 // requests that were not written
+	First         error // of these
+}
+
+// output is what a File needs of an os.File.
+type output interface {
+	Write(b []byte) (int, error)
+	Truncate(size int64) error
+	Close() error
+}
+
+// File is an open file. Its methods may be called at the same time.
+type File struct {
+	path  string
+	limit int64
+
+	mu    sync.Mutex
+	out   output // nil once it is closed
+	size  int64
+	stats Stats
+}
+
+// Open makes the file or continues it. A line at the end that is not whole is cut off.
+func Open(path string, o Options) (*File, error) {
+	f, size, err := open(path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot write spans to %s: %w", path, err)
+	}
+	if o.Limit <= 0 {
+		o.Limit = DefaultLimit
+	}
+	return &File{path: path, limit: o.Limit, out: f, size: size}, nil
+}
+
+// Start does nothing: the file is open.
+func (f *File) Start(context.Context) error { return nil }
+
+// Stop closes the file. What comes later is lost, and counted.
+func (f *File) Stop(context.Context) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.out == nil {
+		return nil
+	}
+	out := f.out
+	f.out = nil
+	if err := out.Close(); err != nil {
+		return fmt.Errorf("cannot write spans to %s: %w", f.path, err)
+	}
+	return nil
+}
+
+// UploadTraces writes one line. The context is asked before the write alone: a write to
+// a file cannot be given up.
+func (f *File) UploadTraces(ctx context.Context, spans []*tracepb.ResourceSpans) error {
+	if len(spans) == 0 {
+		return nil
+	}
+	n := count(spans)
+	err := ctx.Err()
+	var line []byte
+	if err == nil {
+		line = appendJSON(nil, (&coltracepb.ExportTraceServiceRequest{ResourceSpans: spans}).ProtoReflect())
+		line = append(line, '\n')
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err == nil {
+		err = f.write(line)
+	}
+	if err == nil {
+		f.stats.Written += n
+		return nil
+	}
+	f.stats.Lost += n
+	f.stats.Errors++
+	err = fmt.Errorf("cannot write spans to %s: %w", f.path, err)
+	if f.stats.First == nil {
+		f.stats.First = err
+	}
+	return err
+}
+
+// write leaves a whole line or none.
+func (f *File) write(line []byte) error {
+	if f.out == nil {
+		return os.ErrClosed
+	}
+	if f.size+int64(len(line)) > f.limit {
+		return ErrFull
+	}
+	n, err := f.out.Write(line)
+	if err == nil {
+		f.size += int64(n)
+		return nil
+	}
+	if n > 0 {
+		if cut := f.out.Truncate(f.size); cut != nil {
+			// The next line must not become part of this one's rest: no more of them.
+			f.limit = 0
+			err = errors.Join(err, cut)
+		}
+	}
+	return err
+}
+
+// Stats says what became of the spans up to now.
+func (f *File) Stats() Stats {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.stats
+}
+
+func count(spans []*tracepb.ResourceSpans) (n int64) {
+	for _, r := range spans {
+		for _, s := range r.GetScopeSpans() {
+			n += int64(len(s.GetSpans()))
+		}
+	}
+	return n
+}
