@@ -42,7 +42,7 @@ func example(t *testing.T) []byte {
 	load.EndTime = load.StartTime.Add(time.Second / 2)
 	load.Status.Code = codes.Ok
 	for _, stub := range []tracetest.SpanStub{step, load} {
-		w.start(stub.Snapshot(), stub.SpanContext)
+		w.start(stub.Snapshot(), stub.SpanContext, stub.Parent)
 	}
 	w.OnEnd(load.Snapshot())
 	return w.data

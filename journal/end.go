@@ -64,8 +64,8 @@ func (w *Writer) exported(id uint64) {
 
 // take gives the caller a slot of its own: a free one, else that of the oldest ended
 // span.
-func (w *Writer) take(sc trace.SpanContext) (slot uint32, ok bool) {
-	if slot, ok = w.free.take(idOf(sc)); ok || !w.wrapped.Load() && !w.left.Load() {
+func (w *Writer) take(id uint64) (slot uint32, ok bool) {
+	if slot, ok = w.free.take(id); ok || !w.wrapped.Load() && !w.left.Load() {
 		return slot, ok
 	}
 	const tries = 2 // the second time the list of the oldest is fresh

@@ -132,7 +132,9 @@ func decodeHeader(b []byte) (Header, error) {
 
 // cut makes text valid UTF-8 of at most n bytes, cut on a character boundary.
 func cut(text string, n int) string {
-	text = strings.ToValidUTF8(text, "\uFFFD")
+	if !utf8.ValidString(text) {
+		text = strings.ToValidUTF8(text, "\uFFFD")
+	}
 	if len(text) <= n {
 		return text
 	}

@@ -64,13 +64,14 @@ func (t *scopeTable) load(data []byte) {
 
 // number finds a scope or adds it. Two goroutines that add the same one at the same
 // moment use two entries, which costs nothing but room.
-func (t *scopeTable) number(data []byte, s Scope) int {
+func (t *scopeTable) number(data []byte, name, version string) int {
 	known := t.known.Load()
 	for _, k := range *known {
-		if k.Scope == s {
+		if k.Name == name && k.Version == version {
 			return k.number
 		}
 	}
+	s := Scope{name, version}
 	if s == (Scope{}) || t.used.Load() >= maxScopes {
 		return 0
 	}

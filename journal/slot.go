@@ -55,24 +55,31 @@ func marks(status, kind, flags uint8, end uint64) uint32 {
 	return uint32(check) | uint32(status)<<8 | uint32(kind)<<16 | uint32(flags)<<24
 }
 
-// fill writes a span into a slot, without state, marks and end, and the CRC of what it
-// wrote. It writes in place: a copy would cost as much again.
-func fill(slot []byte, s *Span, scope int) {
-	slot = slot[:slotSize:slotSize]
-	copy(slot[slotTrace:], s.TraceID[:])
-	copy(slot[slotSpan:], s.SpanID[:])
-	copy(slot[slotParent:], s.Parent[:])
-	le.PutUint64(slot[slotStart:], uint64(s.Start.UnixNano()))
-	le.PutUint32(slot[slotThread:], s.Thread)
-	le.PutUint16(slot[slotScope:], uint16(scope))
-	name := slot[slotName : slotName+maxName]
-	n := copy(name, s.Name)
-	clear(name[n:])
-	le.PutUint16(slot[slotNameN:], uint16(n))
-	le.PutUint64(slot[slotStep:], uint64(s.Step))
-	le.PutUint64(slot[slotEpoch:], uint64(s.Epoch))
-	le.PutUint32(slot[slotCRC:], crc32.ChecksumIEEE(slot[slotBody:slotEnd]))
+// What fills a slot writes in place: a copy would cost as much again.
+
+func fillIDs(slot []byte, traceID *trace.TraceID, id, parent *trace.SpanID) {
+	copy(slot[slotTrace:slotSpan], traceID[:])
+	copy(slot[slotSpan:slotParent], id[:])
+	copy(slot[slotParent:slotStart], parent[:])
 }
+
+// fillName takes a name that has been cut.
+func fillName(slot []byte, name string) {
+	n := copy(slot[slotName:slotStep], name)
+	clear(slot[slotName+n : slotStep])
+	le.PutUint16(slot[slotNameN:], uint16(n))
+}
+
+func fillNumbers(slot []byte, start uint64, thread uint32, scope int, step, epoch int64) {
+	le.PutUint64(slot[slotStart:], start)
+	le.PutUint32(slot[slotThread:], thread)
+	le.PutUint16(slot[slotScope:], uint16(scope))
+	le.PutUint64(slot[slotStep:], uint64(step))
+	le.PutUint64(slot[slotEpoch:], uint64(epoch))
+}
+
+// bodyCRC is the checksum of what the functions above fill.
+func bodyCRC(slot []byte) uint32 { return crc32.ChecksumIEEE(slot[slotBody:slotEnd]) }
 
 // errTorn says that a slot in use holds no whole span.
 var errTorn = errors.New("torn slot")
@@ -84,7 +91,7 @@ func decodeSlot(b []byte, scopes []Scope, death time.Time) (s Span, ok bool, err
 		return Span{}, false, nil
 	}
 	n := int(le.Uint16(b[slotNameN:]))
-	if state > stateEnded || le.Uint32(b[slotCRC:]) != crc32.ChecksumIEEE(b[slotBody:slotEnd]) || n > maxName {
+	if state > stateEnded || le.Uint32(b[slotCRC:]) != bodyCRC(b) || n > maxName {
 		return Span{}, false, errTorn
 	}
 	s = Span{

@@ -3,7 +3,6 @@ package journal
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"fmt"
 	"hash/crc32"
 	"os"
@@ -84,17 +83,26 @@ func (w *Writer) SetProgress(step, epoch int64) {
 
 // OnStart records a span that is sampled. If all slots hold open spans it is counted
 // and skipped: the outer, older ones matter more.
-func (w *Writer) OnStart(_ context.Context, s sdktrace.ReadWriteSpan) {
+func (w *Writer) OnStart(parent context.Context, s sdktrace.ReadWriteSpan) {
 	if w == nil {
 		return
 	}
-	if sc := s.SpanContext(); sc.IsSampled() {
-		w.start(s, sc)
+	sc := s.SpanContext()
+	if !sc.IsSampled() {
+		return
 	}
+	// The span knows its parent, too, but takes a lock to say so. A root that was asked
+	// for in a context with another span has another trace id.
+	p := trace.SpanContextFromContext(parent)
+	if p.TraceID() != sc.TraceID() {
+		p = trace.SpanContext{}
+	}
+	w.start(s, sc, p)
 }
 
-func (w *Writer) start(s sdktrace.ReadOnlySpan, sc trace.SpanContext) {
-	slot, ok := w.take(sc)
+func (w *Writer) start(s sdktrace.ReadOnlySpan, sc, parent trace.SpanContext) {
+	id := idOf(sc)
+	slot, ok := w.take(id)
 	if !ok {
 		word64(w.data, offSkipped).Add(1)
 		return
@@ -102,23 +110,38 @@ func (w *Writer) start(s sdktrace.ReadOnlySpan, sc trace.SpanContext) {
 	if !w.resource.Load() && w.resource.CompareAndSwap(false, true) {
 		w.writeResource(s)
 	}
-	parent := s.Parent()
-	span := Span{
-		TraceID: sc.TraceID(), SpanID: sc.SpanID(), Parent: parent.SpanID(), Name: s.Name(), Start: s.StartTime(),
-		Step: w.step.Load(), Epoch: w.epoch.Load(),
-	}
+	start := uint64(s.StartTime().UnixNano())
+	name := s.Name()
 	flags := uint8(sc.TraceFlags()) & flagsOfTrace
 	if parent.IsRemote() {
 		flags |= flagParentRemote
 	}
-	if len(span.Name) > maxName {
+	if len(name) > maxName {
 		flags |= flagNameCut
 	}
-	span.Name = cut(span.Name, maxName)
 	scope := s.InstrumentationScope()
-	number := w.scopes.number(w.data, Scope{Name: scope.Name, Version: scope.Version})
-	w.publish(slot, &span, number, marks(0, uint8(s.SpanKind()), flags, 0))
-	w.active(uint64(span.Start.UnixNano()))
+
+	at := w.data[offsetOf(slot):][:slotSize]
+	traceID, spanID, parentID := sc.TraceID(), sc.SpanID(), parent.SpanID()
+	fillIDs(at, &traceID, &spanID, &parentID)
+	fillName(at, cut(name, maxName))
+	fillNumbers(at, start, 0, w.scopes.number(w.data, scope.Name, scope.Version), w.step.Load(), w.epoch.Load())
+	w.publish(slot, id, marks(0, uint8(s.SpanKind()), flags, 0))
+	w.active(start)
+}
+
+// publish lets a slot that this goroutine has filled be seen: the state word last, so
+// that a kill at any moment leaves either no span or a whole one.
+func (w *Writer) publish(slot uint32, id uint64, marks uint32) {
+	at := w.data[offsetOf(slot):][:slotSize]
+	le.PutUint32(at[slotCRC:], bodyCRC(at))
+	le.PutUint32(at[slotMarks:], marks)
+	if w.wrapped.Load() {
+		w.ids[slot].Store(id)
+	}
+	w.index.insert(id, slot)
+	state := w.state(slot)
+	state.Store(state.Load()&^stateMask + 1<<2 + stateOpen)
 }
 
 // active notes the time of a start or an end, if it is a millisecond later than the
@@ -128,21 +151,6 @@ func (w *Writer) active(at uint64) {
 	if last := word64(w.data, offActivity); at > last.Load()+precision {
 		last.Store(at)
 	}
-}
-
-// publish fills a slot that this goroutine owns: the state word last, so that a kill at
-// any moment leaves either no span or a whole one.
-func (w *Writer) publish(slot uint32, s *Span, scope int, marks uint32) {
-	at := w.data[offsetOf(slot):][:slotSize]
-	fill(at, s, scope)
-	le.PutUint32(at[slotMarks:], marks)
-	id := binary.BigEndian.Uint64(s.SpanID[:])
-	if w.wrapped.Load() {
-		w.ids[slot].Store(id)
-	}
-	w.index.insert(id, slot)
-	state := w.state(slot)
-	state.Store(state.Load()&^stateMask + 1<<2 + stateOpen)
 }
 
 // writeResource writes the resource before its length, and nothing if it is there
