@@ -1,7 +1,7 @@
 """What the journal adds to a span of the real SDK, in microseconds of CPU time.
 
 The same spans with and without it in turn, in one process; argv: the directory of
-lenslaunch_journal.py and the number of pairs. Prints JSON: the medians.
+lenslaunch_journal.py and the number of pairs. Prints JSON.
 """
 
 import json
@@ -15,7 +15,7 @@ from lenslaunch_journal import JournalSpanProcessor  # noqa: E402
 from opentelemetry.sdk.trace import SpanProcessor, TracerProvider  # noqa: E402
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExporter, SpanExportResult  # noqa: E402
 
-SPANS = 200  # of one measurement: few, so that both of a pair meet the same machine
+SPANS = 50  # of one measurement: few, so that both of a pair meet the same machine
 
 
 class Nowhere(SpanExporter):
@@ -40,7 +40,7 @@ def spend(tracer):
 
 def main():
     journal = JournalSpanProcessor.from_env()
-    assert journal.error is None and journal._pid, journal.error
+    assert journal.error is None and journal._alive[0], journal.error
     wrapped = len(sys.argv) > 3
     if wrapped:
         ours = tracer(journal, SimpleSpanProcessor(journal.wrap(Nowhere())))
@@ -49,16 +49,20 @@ def main():
         ours, plain = tracer(journal), tracer(SpanProcessor())
     outer = ours.start_span("outer")  # noqa: F841
     spend(ours), spend(plain)
-    added, without = [], []
+    added, full, without = [], [], []
     for i in range(int(sys.argv[2])):
         if i % 2:
             a, p = spend(ours), spend(plain)
         else:
             p, a = spend(plain), spend(ours)
         added.append(a - p)
+        full.append(a)
         without.append(p)
     version = ".".join(map(str, sys.version_info[:3]))
-    print(json.dumps({"added": statistics.median(added), "without": statistics.median(without), "python": version}))
+    result = {"added": statistics.median(added), "without": statistics.median(without)}
+    # On a busy machine the fastest of both say more than the medians.
+    result |= {"best": min(full) - min(without), "bestWithout": min(without), "python": version}
+    print(json.dumps(result))
 
 
 main()
