@@ -15,9 +15,9 @@ func TestCreate(t *testing.T) {
 	old := unix.Umask(0o777) // the modes do not depend on it
 	dir := t.TempDir()
 	_ = os.Chmod(dir, 0o700)
-	path, err := Create(dir, Header{Attempt: 1, Rank: 2})
+	path, err := Create(dir, RankName("attempt-1", 2), Header{Attempt: 1, Rank: 2})
 	unix.Umask(old)
-	if err != nil || path != dir+"/journal/attempt-1/rank-2.spans" || path != Path(dir, 1, 2) {
+	if err != nil || path != dir+"/journal/attempt-1/rank-2.spans" || path != Path(dir, RankName("attempt-1", 2)) {
 		t.Fatal(path, err)
 	}
 	for path, want := range map[string]os.FileMode{
@@ -47,11 +47,11 @@ func TestCreateRefuses(t *testing.T) {
 		want   string
 	}{
 		"a file that is there": {func(_ *testing.T, dir string) error {
-			_, err := Create(dir, Header{})
+			_, err := Create(dir, RankName("attempt-0", 0), Header{})
 			return err
 		}, Header{}, "file exists"},
 		"a link in place of the file": {func(t *testing.T, dir string) error {
-			return errors.Join(os.MkdirAll(dir+"/journal/attempt-0", 0o700), os.Symlink(t.TempDir()+"/x", Path(dir, 0, 0)))
+			return errors.Join(os.MkdirAll(dir+"/journal/attempt-0", 0o700), os.Symlink(t.TempDir()+"/x", Path(dir, RankName("attempt-0", 0))))
 		}, Header{}, "file exists"},
 		"a link in place of a directory": {func(t *testing.T, dir string) error { return os.Symlink(t.TempDir(), dir+"/journal") }, Header{}, "directory journal"},
 		"a directory open to others": {func(_ *testing.T, dir string) error {
@@ -66,8 +66,16 @@ func TestCreateRefuses(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := Create(dir, test.header); err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), "cannot create journal") {
+		if _, err := Create(dir, RankName("attempt-0", 0), test.header); err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), "cannot create journal") {
 			t.Errorf("%s: %v, want %q", name, err, test.want)
+		}
+	}
+}
+
+func TestCreateRefusesNames(t *testing.T) {
+	for _, name := range []string{"", "x.spans", "a/b/c.spans", "../x.spans", "a/..", "/x.spans", "attempt-0/rank-0", "attempt-0/../x.spans"} {
+		if path, err := Create(t.TempDir(), name, Header{}); !errors.Is(err, errName) {
+			t.Errorf("%q: %q, %v", name, path, err)
 		}
 	}
 }
@@ -75,7 +83,7 @@ func TestCreateRefuses(t *testing.T) {
 // No NFS here, but /proc is a file system that is not local either, and the error is
 // one that the caller can tell from others.
 func TestOnlyLocalFileSystems(t *testing.T) {
-	if _, err := Create("/proc", Header{}); !errors.Is(err, ErrFileSystem) {
+	if _, err := Create("/proc", RankName("attempt-0", 0), Header{}); !errors.Is(err, ErrFileSystem) {
 		t.Errorf("/proc: %v", err)
 	}
 	for kind, want := range map[int64]bool{

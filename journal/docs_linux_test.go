@@ -26,7 +26,7 @@ const formatDoc = "../docs/journal-format.md"
 func example(t *testing.T) []byte {
 	t.Helper()
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	path, err := Create(t.TempDir(), Header{RunID: "run-7", Attempt: 1, Rank: 3, Slots: 4, Created: at})
+	path, err := Create(t.TempDir(), RankName("attempt-0", 0), Header{RunID: "run-7", Attempt: 1, Rank: 3, Slots: 4, Created: at})
 	if err != nil {
 		t.Fatal(err)
 	}

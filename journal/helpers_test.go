@@ -16,7 +16,7 @@ import (
 // made is a journal of so many slots in a directory of the test's own.
 func made(t testing.TB, slots int) string {
 	t.Helper()
-	path, err := Create(t.TempDir(), Header{RunID: "run", Attempt: 2, Rank: 3, Slots: slots, Created: time.Unix(7, 9)})
+	path, err := Create(t.TempDir(), RankName("attempt-0", 0), Header{RunID: "run", Attempt: 2, Rank: 3, Slots: slots, Created: time.Unix(7, 9)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ func BenchmarkPython(b *testing.B) {
 	}
 	for name, args := range map[string][]string{"open": nil, "wrapped": {"wrapped"}} {
 		b.Run(name, func(b *testing.B) {
-			path, err := journal.Create(b.TempDir(), journal.Header{})
+			path, err := journal.Create(b.TempDir(), journal.RankName("attempt-0", 0), journal.Header{})
 			if err != nil {
 				b.Fatal(err)
 			}

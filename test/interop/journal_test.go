@@ -45,7 +45,7 @@ type pySpans struct {
 // prints.
 func startSpans(t *testing.T, slots int, facts any, args ...string) pySpans {
 	t.Helper()
-	path, err := journal.Create(t.TempDir(), journal.Header{RunID: "interop", Rank: 1, Slots: slots})
+	path, err := journal.Create(t.TempDir(), journal.RankName("attempt-0", 0), journal.Header{RunID: "interop", Rank: 1, Slots: slots})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +206,7 @@ func TestPythonJournalShutdown(t *testing.T) {
 
 // What is no journal of this version and user alone is none, and nobody notices.
 func TestPythonJournalRefuses(t *testing.T) {
-	path, err := journal.Create(t.TempDir(), journal.Header{Slots: 4})
+	path, err := journal.Create(t.TempDir(), journal.RankName("attempt-0", 0), journal.Header{Slots: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -288,7 +288,7 @@ func TestPythonJournalExamples(t *testing.T) {
 		"with_sdk.py":  {"train", "step", "forward"},
 		"with_lens.py": {"train", "step"},
 	} {
-		path, err := journal.Create(t.TempDir(), journal.Header{})
+		path, err := journal.Create(t.TempDir(), journal.RankName("attempt-0", 0), journal.Header{})
 		if err != nil {
 			t.Fatal(err)
 		}
