@@ -12,9 +12,10 @@
 // What could not be written is an error for the caller and is counted.
 //
 // What it does not do: it rotates nothing and removes nothing, keeps nothing in memory, and
-// does not sync; the kernel has a line when UploadTraces returns. One process at a time
-// writes a file: a lock is the caller's business. A write to a file system that hangs
-// cannot be given up, so the caller must not wait for it without a bound.
+// does not sync; the kernel has a line when UploadTraces returns. Several processes may
+// append to one file: each line is written under the file's lock, where the file system
+// has locks. A write to a file system that hangs cannot be given up, so the caller must
+// not wait for it without a bound.
 //
 // The protobuf library's own JSON is not OTLP's: there, ids are lower-case hexadecimal
 // instead of base64, and enums numbers instead of names.

@@ -7,8 +7,10 @@ import (
 	"os"
 	"sync"
 
+	colmetricpb "go.opentelemetry.io/proto/otlp/collector/metrics/v1"
 	coltracepb "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/protobuf/proto"
 )
 
 // DefaultLimit is the size that a file does not grow beyond, in bytes.
@@ -29,8 +31,10 @@ type Stats struct {
 	First         error // of these
 }
 
-// output is what a File needs of an os.File.
+// output is a file that other processes may append to as well.
 type output interface {
+	begin() (size int64, err error) // keeps the others out
+	end()
 	Write(b []byte) (int, error)
 	Truncate(size int64) error
 	Close() error
@@ -43,20 +47,19 @@ type File struct {
 
 	mu    sync.Mutex
 	out   output // nil once it is closed
-	size  int64
 	stats Stats
 }
 
 // Open makes the file or continues it. A line at the end that is not whole is cut off.
 func Open(path string, o Options) (*File, error) {
-	f, size, err := open(path)
+	f, err := open(path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot write spans to %s: %w", path, err)
 	}
 	if o.Limit <= 0 {
 		o.Limit = DefaultLimit
 	}
-	return &File{path: path, limit: o.Limit, out: f, size: size}, nil
+	return &File{path: path, limit: o.Limit, out: f}, nil
 }
 
 // Start does nothing: the file is open.
@@ -83,12 +86,19 @@ func (f *File) UploadTraces(ctx context.Context, spans []*tracepb.ResourceSpans)
 	if len(spans) == 0 {
 		return nil
 	}
-	n := count(spans)
+	return f.upload(ctx, count(spans), &coltracepb.ExportTraceServiceRequest{ResourceSpans: spans})
+}
+
+// UploadMetrics writes one line of metrics. They are not counted in [Stats.Written].
+func (f *File) UploadMetrics(ctx context.Context, request *colmetricpb.ExportMetricsServiceRequest) error {
+	return f.upload(ctx, 0, request)
+}
+
+func (f *File) upload(ctx context.Context, spans int64, request proto.Message) error {
 	err := ctx.Err()
 	var line []byte
 	if err == nil {
-		line = appendJSON(nil, (&coltracepb.ExportTraceServiceRequest{ResourceSpans: spans}).ProtoReflect())
-		line = append(line, '\n')
+		line = append(appendJSON(nil, request.ProtoReflect()), '\n')
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -96,10 +106,10 @@ func (f *File) UploadTraces(ctx context.Context, spans []*tracepb.ResourceSpans)
 		err = f.write(line)
 	}
 	if err == nil {
-		f.stats.Written += n
+		f.stats.Written += spans
 		return nil
 	}
-	f.stats.Lost += n
+	f.stats.Lost += spans
 	f.stats.Errors++
 	err = fmt.Errorf("cannot write spans to %s: %w", f.path, err)
 	if f.stats.First == nil {
@@ -113,16 +123,22 @@ func (f *File) write(line []byte) error {
 	if f.out == nil {
 		return os.ErrClosed
 	}
-	if f.size+int64(len(line)) > f.limit {
+	// Where the line will begin: the launcher, its guard and the next launcher all
+	// append to the file of a run.
+	size, err := f.out.begin()
+	if err != nil {
+		return err
+	}
+	defer f.out.end()
+	if size+int64(len(line)) > f.limit {
 		return ErrFull
 	}
 	n, err := f.out.Write(line)
 	if err == nil {
-		f.size += int64(n)
 		return nil
 	}
 	if n > 0 {
-		if cut := f.out.Truncate(f.size); cut != nil {
+		if cut := f.out.Truncate(size); cut != nil {
 			// The next line must not become part of this one's rest: no more of them.
 			f.limit = 0
 			err = errors.Join(err, cut)

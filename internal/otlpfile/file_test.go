@@ -152,6 +152,9 @@ type fullDisk struct {
 	cut  error
 }
 
+func (d *fullDisk) begin() (int64, error) { return int64(d.Len()), nil }
+func (d *fullDisk) end()                  {}
+
 func (d *fullDisk) Write(b []byte) (int, error) {
 	n := min(len(b), d.room)
 	d.room -= n
@@ -249,6 +252,32 @@ func TestOpenRefuses(t *testing.T) {
 	}
 	if _, err := os.Lstat(dir + "/elsewhere"); err == nil {
 		t.Error("the link was followed")
+	}
+}
+
+// The launcher, its guard and the next launcher have the file open at the same time: what
+// one takes back of its own line is nobody else's.
+func TestSeveralProcesses(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x")
+	files := []*File{opened(t, path, Options{}), opened(t, path, Options{}), opened(t, path, Options{})}
+	var all sync.WaitGroup
+	for _, f := range files {
+		all.Go(func() {
+			for range 50 {
+				if err := f.UploadTraces(t.Context(), request(2)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if got := lines(t, path); len(got) != 150 {
+		t.Errorf("%d lines", len(got))
+	}
+	// A limit counts what the others have written.
+	size := int64(len(appendLine(request(2))))
+	if err := opened(t, path, Options{Limit: 150*size + size - 1}).UploadTraces(t.Context(), request(2)); !errors.Is(err, ErrFull) {
+		t.Error(err)
 	}
 }
 

@@ -8,22 +8,53 @@ import (
 	"syscall"
 )
 
-// open opens the file for appending and returns its size, without a rest of a line.
-func open(path string) (f *os.File, size int64, err error) {
+// shared is a file that processes append to in turn. The lock is held for one line.
+type shared struct{ *os.File }
+
+func (s shared) begin() (size int64, err error) {
+	if err := lock(s.File); err != nil {
+		return 0, err
+	}
+	info, err := s.Stat()
+	if err != nil {
+		s.end()
+		return 0, err
+	}
+	return info.Size(), nil
+}
+
+// end gives the file to others. That cannot fail with a lock that is held.
+func (s shared) end() { _ = syscall.Flock(int(s.Fd()), syscall.LOCK_UN) }
+
+// lock waits for its turn. A file system without locks has no turns: there, one process
+// at a time has to do.
+func lock(f *os.File) error {
+	for {
+		switch err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); {
+		case errors.Is(err, syscall.EINTR):
+		case errors.Is(err, syscall.ENOLCK), errors.Is(err, syscall.ENOSYS), errors.Is(err, syscall.ENOTSUP), errors.Is(err, syscall.EINVAL):
+			return nil
+		default:
+			return err
+		}
+	}
+}
+
+// open opens the file for appending, and cuts off the rest of a line at its end.
+func open(path string) (output, error) {
 	// Without O_NONBLOCK a pipe of that name would hold the caller.
 	const flags = os.O_RDWR | os.O_APPEND | os.O_CREATE | syscall.O_NOFOLLOW | syscall.O_NONBLOCK
-	f, err = os.OpenFile(path, flags, 0o600)
+	f, err := os.OpenFile(path, flags, 0o600)
 	if errors.Is(err, syscall.ELOOP) {
-		return nil, 0, errors.New("it is a symbolic link")
+		return nil, errors.New("it is a symbolic link")
 	}
 	if err != nil {
-		return nil, 0, cause(err)
+		return nil, cause(err)
 	}
-	size, err = prepare(f)
-	if err != nil {
-		return nil, 0, errors.Join(cause(err), f.Close())
+	if err = prepare(shared{f}); err != nil {
+		return nil, errors.Join(cause(err), f.Close())
 	}
-	return f, size, nil
+	return shared{f}, nil
 }
 
 // cause leaves the path to the caller, who has said it.
@@ -35,24 +66,29 @@ func cause(err error) error {
 	return err
 }
 
-func prepare(f *os.File) (size int64, err error) {
+func prepare(f shared) error {
 	info, err := f.Stat()
 	if err != nil {
-		return 0, err
+		return err
 	}
 	if !info.Mode().IsRegular() {
-		return 0, errors.New("it is no file")
+		return errors.New("it is no file")
 	}
 	if info.Mode().Perm() != 0o600 { // the umask, or a file of another program
 		if err := f.Chmod(0o600); err != nil {
-			return 0, err
+			return err
 		}
 	}
-	whole, err := wholeLines(f, info.Size())
-	if err != nil || whole == info.Size() {
-		return whole, err
+	size, err := f.begin()
+	if err != nil {
+		return err
 	}
-	return whole, f.Truncate(whole)
+	defer f.end()
+	whole, err := wholeLines(f, size)
+	if err != nil || whole == size {
+		return err
+	}
+	return f.Truncate(whole)
 }
 
 // wholeLines is how much of the file ends with a line end, looking from the end.
