@@ -24,9 +24,9 @@ type config struct {
 
 // readConfig reads the variables of the OTLP exporter. Errors name the variable
 // and never its value where that may be a secret.
-func readConfig(env map[string]string, encrypted bool) (config, error) {
+func readConfig(env map[string]string, sig signal, encrypted bool) (config, error) {
 	c := config{timeout: defaultExportTimeout}
-	name, text := otlp(env, "COMPRESSION")
+	name, text := otlp(env, sig, "COMPRESSION")
 	switch text {
 	case "", "none":
 	case "gzip":
@@ -34,7 +34,7 @@ func readConfig(env map[string]string, encrypted bool) (config, error) {
 	default:
 		return c, fmt.Errorf("%s=%q is not supported: use gzip or none", name, text)
 	}
-	name, text = otlp(env, "TIMEOUT")
+	name, text = otlp(env, sig, "TIMEOUT")
 	if text != "" {
 		ms, err := strconv.ParseInt(text, 10, 32)
 		if err != nil || ms < 1 {
@@ -43,12 +43,12 @@ func readConfig(env map[string]string, encrypted bool) (config, error) {
 		c.timeout = time.Duration(ms) * time.Millisecond
 	}
 	var err error
-	name, text = otlp(env, "HEADERS")
+	name, text = otlp(env, sig, "HEADERS")
 	if c.headers, err = parseHeaders(text); err != nil {
 		return c, fmt.Errorf("%s: %w: use KEY=VALUE,KEY=VALUE with %%XX for special characters", name, err)
 	}
 	if encrypted {
-		c.tls, err = readTLS(env)
+		c.tls, err = readTLS(env, sig)
 	}
 	return c, err
 }
@@ -83,9 +83,9 @@ func isToken(text string) bool {
 }
 
 // readTLS reads the certificates. Without variables the system's are used.
-func readTLS(env map[string]string) (*tls.Config, error) {
+func readTLS(env map[string]string, sig signal) (*tls.Config, error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS12}
-	if name, file := otlp(env, "CERTIFICATE"); file != "" {
+	if name, file := otlp(env, sig, "CERTIFICATE"); file != "" {
 		pem, err := os.ReadFile(file)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
@@ -95,8 +95,8 @@ func readTLS(env map[string]string) (*tls.Config, error) {
 			return nil, fmt.Errorf("%s: no certificate in %s", name, file)
 		}
 	}
-	name, certificate := otlp(env, "CLIENT_CERTIFICATE")
-	_, key := otlp(env, "CLIENT_KEY")
+	name, certificate := otlp(env, sig, "CLIENT_CERTIFICATE")
+	_, key := otlp(env, sig, "CLIENT_KEY")
 	if certificate != "" && key != "" {
 		pair, err := tls.LoadX509KeyPair(certificate, key)
 		if err != nil {

@@ -28,7 +28,7 @@ func TestReadConfig(t *testing.T) {
 			prefix + "TIMEOUT": "1", prefix + "TRACES_TIMEOUT": "2",
 		}, config{headers: map[string]string{"b": "2"}, timeout: 2 * time.Millisecond}},
 	} {
-		got, err := readConfig(test.env, false)
+		got, err := readConfig(test.env, traces, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +48,7 @@ func TestReadConfigRefuses(t *testing.T) {
 		"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": nil,
 	} {
 		for _, value := range values {
-			_, err := readConfig(map[string]string{variable: value}, true)
+			_, err := readConfig(map[string]string{variable: value}, traces, true)
 			if err == nil || !strings.Contains(err.Error(), variable) {
 				t.Errorf("%s=%s: %v", variable, value, err)
 			} else if strings.Contains(err.Error(), "secret") {
@@ -65,11 +65,11 @@ func TestReadTLS(t *testing.T) {
 		"OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE": certificate,
 		"OTEL_EXPORTER_OTLP_CLIENT_KEY":         key,
 	}
-	c, err := readConfig(env, true)
+	c, err := readConfig(env, traces, true)
 	if err != nil || c.tls.RootCAs == nil || len(c.tls.Certificates) != 1 {
 		t.Fatalf("%+v, %v", c.tls, err)
 	}
-	if c, err := readConfig(env, false); err != nil || c.tls != nil {
+	if c, err := readConfig(env, traces, false); err != nil || c.tls != nil {
 		t.Errorf("unencrypted: %+v, %v", c.tls, err)
 	}
 	broken := filepath.Join(t.TempDir(), "key.pem")
@@ -77,7 +77,7 @@ func TestReadTLS(t *testing.T) {
 		t.Fatal(err)
 	}
 	env["OTEL_EXPORTER_OTLP_CLIENT_KEY"] = broken
-	if _, err := readConfig(env, true); err == nil || !strings.Contains(err.Error(), "CLIENT_CERTIFICATE") {
+	if _, err := readConfig(env, traces, true); err == nil || !strings.Contains(err.Error(), "CLIENT_CERTIFICATE") {
 		t.Errorf("broken key: %v", err)
 	}
 }

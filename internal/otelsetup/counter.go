@@ -15,9 +15,11 @@ var errGivenUp = errors.New("the collector did not answer in time")
 // valid text into the spans, counts what gets through, and lets the exports be
 // given up from outside. It reports no error to the SDK, which would print it.
 type counter struct {
-	next     sdktrace.SpanExporter
+	next     sdktrace.SpanExporter // of our own spans
+	foreign  sdktrace.SpanExporter // the same, but for what must be done after our own alone
 	resource *resource.Resource
 	tally    *tally
+	turn     chan struct{} // has room: nobody exports; exporters take one call at a time
 
 	abandoned context.Context // over when exports are to be given up
 	abandon   context.CancelCauseFunc
@@ -26,26 +28,46 @@ type counter struct {
 var _ sdktrace.SpanExporter = (*counter)(nil)
 
 func newCounter(next sdktrace.SpanExporter, r *resource.Resource, t *tally) *counter {
-	c := &counter{next: next, resource: r, tally: t}
+	c := &counter{next: next, foreign: next, resource: r, tally: t, turn: make(chan struct{}, 1)}
 	c.abandoned, c.abandon = context.WithCancelCause(context.Background())
 	return c
 }
 
 func (c *counter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
 	defer c.tally.waiting.Add(-int64(len(spans)))
+	err := c.export(ctx, c.next, c.own(spans))
+	c.tally.exportedWith(len(spans), err)
+	return nil
+}
+
+// exportForeign exports spans that have a resource and an account of their own.
+func (c *counter) exportForeign(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
+	err := c.export(ctx, c.foreign, spans)
+	if err != nil && rejected(err, len(spans)) < len(spans) {
+		return nil // it was taken; to send the rejected part again would not help
+	}
+	return err
+}
+
+// export waits for its turn and exports, until it is to be given up.
+func (c *counter) export(ctx context.Context, to sdktrace.SpanExporter, spans []sdktrace.ReadOnlySpan) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(c.abandoned, func() { cancel(context.Cause(c.abandoned)) })()
-
-	err := context.Cause(c.abandoned)
-	if err == nil {
-		err = c.next.ExportSpans(ctx, c.own(spans))
+	if err := context.Cause(c.abandoned); err != nil {
+		return err
 	}
+	select {
+	case c.turn <- struct{}{}:
+		defer func() { <-c.turn }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	err := to.ExportSpans(ctx, spans)
 	if err != nil && c.abandoned.Err() != nil {
 		err = errors.Join(context.Cause(c.abandoned), err)
 	}
-	c.tally.exportedWith(len(spans), err)
-	return nil
+	return err
 }
 
 // own returns the spans as the launcher's: the provider would merge the

@@ -3,10 +3,14 @@
 //
 // The way of a span:
 //
-//	tracer -> shutdown.OpenSpans -> gate -> batch processor -> counter -> OTLP or console
-//	          (ends what is open    (never blocks the          (own resource, valid
-//	           at the end)           launcher: drops, counts)   UTF-8, counts, can be
-//	                                                            told to give up)
+//	tracer -> journal -> shutdown.OpenSpans -> gate -> batch processor -> counter -> OTLP, console, file
+//	          (should    (ends what is open    (never blocks the          (own resource, valid
+//	           we die)    at the end)           launcher: drops, counts)   UTF-8, counts, can be
+//	                                                                       told to give up)
+//
+// Spans of another process that has gone ([Telemetry.Export]) go to the same exporter,
+// with their own resource, and are given back if they do not arrive. Metrics have an
+// exporter of their own, by the same rules.
 //
 // Promise: telemetry never changes a job. Setup returns no error; what is wrong
 // with the configuration is one warning and telemetry is off. During the run a
@@ -15,18 +19,20 @@
 // were lost it says so in one warning with their number. When telemetry is off
 // the tracer is a no-op and nothing runs.
 //
-// Variables, read from the environment that is passed in, a TRACES_ form before
-// the general one: OTEL_SDK_DISABLED, OTEL_TRACES_EXPORTER, NEMO_LENS_ENABLED,
-// OTEL_EXPORTER_OTLP_[TRACES_]ENDPOINT, _PROTOCOL, _HEADERS, _COMPRESSION,
-// _TIMEOUT, _CERTIFICATE, _CLIENT_CERTIFICATE and _CLIENT_KEY. The SDK itself
-// reads from the process: OTEL_TRACES_SAMPLER and _ARG, OTEL_BSP_SCHEDULE_DELAY
+// Variables, read from the environment that is passed in, a TRACES_ or METRICS_ form
+// before the general one: OTEL_SDK_DISABLED, OTEL_TRACES_EXPORTER, OTEL_METRICS_EXPORTER,
+// NEMO_LENS_ENABLED, OTEL_EXPORTER_OTLP_[TRACES_|METRICS_]ENDPOINT, _PROTOCOL, _HEADERS,
+// _COMPRESSION, _TIMEOUT, _CERTIFICATE, _CLIENT_CERTIFICATE and _CLIENT_KEY;
+// TRACEPARENT and TRACESTATE by [Parent]. The SDK itself reads from the process:
+// OTEL_METRIC_EXPORT_INTERVAL and _TIMEOUT, OTEL_TRACES_SAMPLER and _ARG, OTEL_BSP_SCHEDULE_DELAY
 // and _EXPORT_TIMEOUT, the limits OTEL_SPAN_*, OTEL_EVENT_* and OTEL_LINK_*, and
 // compression where it is set there and not in the environment passed.
 // OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME describe the workload: they do
 // not reach the launcher's resource.
 //
-// What it does not do: it makes no spans, knows no resource of its own, and has
-// no file exporter. It sets the SDK's process-wide error handler and logger,
+// With a run directory and no other place for it, telemetry goes to files there.
+//
+// What it does not do: it makes no spans and knows no resource of its own. It sets the SDK's process-wide error handler and logger,
 // which would print, to silent ones.
 //
 // Source: the telemetry specification, "Where it goes" and its measured facts.

@@ -29,7 +29,7 @@ func (p plan) open(ctx context.Context, env map[string]string, stderr io.Writer)
 	if p.exporter == exporterConsole {
 		return stdouttrace.New(stdouttrace.WithWriter(stderr))
 	}
-	c, err := readConfig(env, p.endpoint.Scheme == "https")
+	c, err := readConfig(env, p.signal, p.endpoint.Scheme == "https")
 	if err != nil {
 		return nil, err
 	}
@@ -39,15 +39,20 @@ func (p plan) open(ctx context.Context, env map[string]string, stderr io.Writer)
 	return p.openGRPC(ctx, c)
 }
 
-func (p plan) openGRPC(ctx context.Context, c config) (sdktrace.SpanExporter, error) {
-	target := p.endpoint.Host
+// grpcTarget is where gRPC connects to, and how.
+func (p plan) grpcTarget(c config) (target string, transport credentials.TransportCredentials) {
+	target = p.endpoint.Host
 	if p.endpoint.Scheme == "unix" {
 		target = p.endpoint.String()
 	}
-	transport := insecure.NewCredentials()
 	if c.tls != nil {
-		transport = credentials.NewTLS(c.tls)
+		return target, credentials.NewTLS(c.tls)
 	}
+	return target, insecure.NewCredentials()
+}
+
+func (p plan) openGRPC(ctx context.Context, c config) (sdktrace.SpanExporter, error) {
+	target, transport := p.grpcTarget(c)
 	options := []otlptracegrpc.Option{
 		otlptracegrpc.WithEndpoint(target),
 		otlptracegrpc.WithHeaders(c.headers),
@@ -65,10 +70,10 @@ func (p plan) openGRPC(ctx context.Context, c config) (sdktrace.SpanExporter, er
 	return otlptracegrpc.New(ctx, options...)
 }
 
-// openHTTP brings a client of its own: the exporter's is shared by the process
-// and keeps its connections after the shutdown.
-func (p plan) openHTTP(ctx context.Context, c config) (sdktrace.SpanExporter, error) {
-	transport := &http.Transport{
+// transport is a client of our own: the exporter's is shared by the process and keeps
+// its connections after the shutdown.
+func (c config) transport() *http.Transport {
+	return &http.Transport{
 		Proxy:               http.ProxyFromEnvironment,
 		ForceAttemptHTTP2:   true,
 		MaxIdleConns:        1, // batches go one after the other
@@ -76,6 +81,10 @@ func (p plan) openHTTP(ctx context.Context, c config) (sdktrace.SpanExporter, er
 		TLSHandshakeTimeout: c.timeout,
 		TLSClientConfig:     c.tls,
 	}
+}
+
+func (p plan) openHTTP(ctx context.Context, c config) (sdktrace.SpanExporter, error) {
+	transport := c.transport()
 	options := []otlptracehttp.Option{
 		otlptracehttp.WithTLSClientConfig((*tls.Config)(nil)), // not what the process's environment says
 		otlptracehttp.WithEndpointURL(p.endpoint.String()),

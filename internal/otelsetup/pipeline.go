@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
 	"lenslaunch/shutdown"
@@ -13,15 +14,19 @@ import (
 // pipeline is the part of [Telemetry] that exists when it is on.
 type pipeline struct {
 	provider *sdktrace.TracerProvider
+	meters   *sdkmetric.MeterProvider // nil: none
 	open     *shutdown.OpenSpans
 	gate     *gate
 	counter  *counter
 	tally    *tally
+	metrics  metricsLost
 	timeout  time.Duration
 	warn     func(msg string, args ...any)
 	where    string
 
-	once sync.Once
+	flush chan struct{} // has one: export what has ended
+	over  chan struct{} // closed: the shutdown has begun
+	once  sync.Once
 }
 
 // Shutdown force-closes the spans that are open, with the reason, exports what
@@ -31,6 +36,36 @@ type pipeline struct {
 func (t *Telemetry) Shutdown(reason string) {
 	if t.pipeline != nil {
 		t.pipeline.once.Do(func() { t.pipeline.shutdown(reason) })
+	}
+}
+
+// Flush has what has ended exported now, and metrics as they are. It waits for nothing.
+func (t *Telemetry) Flush() {
+	if t.pipeline == nil {
+		return
+	}
+	select {
+	case t.pipeline.flush <- struct{}{}:
+	default: // another is waiting, which will do for both
+	}
+}
+
+// flusher does what Flush asks for, until the shutdown.
+func (p *pipeline) flusher() {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	defer context.AfterFunc(p.counter.abandoned, cancel)()
+	for {
+		select {
+		case <-p.over:
+			return
+		case <-p.flush:
+		}
+		// What goes wrong is counted.
+		_ = p.provider.ForceFlush(ctx)
+		if p.meters != nil {
+			_ = p.meters.ForceFlush(ctx)
+		}
 	}
 }
 
@@ -44,14 +79,25 @@ func (p *pipeline) shutdown(reason string) {
 	// to a console that blocks for ever needs the hard end.
 	soft := time.AfterFunc(p.timeout-p.timeout/10, func() { p.counter.abandon(errGivenUp) })
 	defer soft.Stop()
+	close(p.over)
 
 	p.open.SetReason(reason)
 	p.gate.open.Store(true)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
+		measured := make(chan struct{})
+		go func() {
+			defer close(measured)
+			if p.meters != nil {
+				softly, cancel := context.WithTimeout(ctx, p.timeout-p.timeout/10)
+				defer cancel()
+				_ = p.meters.Shutdown(softly) // what goes wrong is kept by ownMetrics
+			}
+		}()
 		_ = p.provider.Shutdown(ctx)
 		_ = p.gate.Shutdown(ctx) // if ctx was over before the provider came to it
+		<-measured
 	}()
 	select {
 	case <-done:
@@ -62,15 +108,19 @@ func (p *pipeline) shutdown(reason string) {
 }
 
 // report says how many spans were lost, if any: those that ended and were not
-// exported, and those that could not even be ended.
+// exported, and those that could not even be ended. What became of the metrics is said
+// only if nothing else is: it has the same cause as a rule.
 func (p *pipeline) report() {
 	lost := p.tally.ended.Load() - p.tally.exported.Load() + int64(p.open.Len())
-	if lost <= 0 {
+	if lost > 0 {
+		cause := p.tally.lastCause()
+		if cause == nil {
+			cause = errGivenUp
+		}
+		p.warn("telemetry was lost", "spans", lost, "exporter", p.where, "reason", oneLine(cause))
 		return
 	}
-	cause := p.tally.lastCause()
-	if cause == nil {
-		cause = errGivenUp
+	if cause := p.metrics.get(); cause != nil {
+		p.warn("telemetry was lost", "metrics", "the latest values (OTEL_METRICS_EXPORTER=none turns them off)", "reason", oneLine(cause))
 	}
-	p.warn("telemetry was lost", "spans", lost, "exporter", p.where, "reason", oneLine(cause))
 }

@@ -20,54 +20,75 @@ const (
 	protocolHTTP = "http/protobuf"
 )
 
-// plan is what the environment asks for.
+// signal is a kind of telemetry, as it stands in the names of variables.
+type signal string
+
+const (
+	traces  signal = "TRACES"
+	metrics signal = "METRICS"
+)
+
+// plan is what the environment asks for, for one signal.
 type plan struct {
+	signal   signal
 	exporter string
 	protocol string   // OTLP only
 	endpoint *url.URL // OTLP only
+	named    bool     // the exporter was: nothing else may be guessed
 }
 
 // decide reads the environment. An error says which variable is wrong and what
 // would be right; telemetry is off then.
-func decide(env map[string]string) (plan, error) {
-	off := plan{exporter: exporterNone}
-	if strings.EqualFold(value(env, "OTEL_SDK_DISABLED"), "true") {
+func decide(env map[string]string, sig signal) (plan, error) {
+	off := plan{signal: sig, exporter: exporterNone}
+	if disabled(env) {
+		off.named = true
 		return off, nil
 	}
-	exporter := strings.ToLower(value(env, "OTEL_TRACES_EXPORTER"))
-	if exporter == "" {
+	variable := "OTEL_" + string(sig) + "_EXPORTER"
+	exporter := strings.ToLower(value(env, variable))
+	named := exporter != ""
+	if !named {
 		exporter = exporterNone
-		_, endpoint := otlp(env, "ENDPOINT")
+		_, endpoint := otlp(env, sig, "ENDPOINT")
 		if endpoint != "" || value(env, "NEMO_LENS_ENABLED") == "1" {
 			exporter = exporterOTLP
 		}
 	}
 	switch exporter {
 	case exporterOTLP:
-		return decideOTLP(env)
+		p, err := decideOTLP(env, sig)
+		p.named = named
+		return p, err
 	case exporterConsole, exporterNone:
-		return plan{exporter: exporter}, nil
+		return plan{signal: sig, exporter: exporter, named: named}, nil
 	}
 	problem := "is not supported"
 	if strings.Contains(exporter, ",") {
 		problem = "is a list"
 	}
-	return off, fmt.Errorf("OTEL_TRACES_EXPORTER=%q %s: use one of otlp, console, none", exporter, problem)
+	return off, fmt.Errorf("%s=%q %s: use one of otlp, console, none", variable, exporter, problem)
 }
 
-func decideOTLP(env map[string]string) (plan, error) {
-	p := plan{exporter: exporterOTLP, protocol: protocolGRPC}
-	name, protocol := otlp(env, "PROTOCOL")
+// disabled reports whether the environment turns all telemetry off.
+func disabled(env map[string]string) bool {
+	return strings.EqualFold(value(env, "OTEL_SDK_DISABLED"), "true")
+}
+
+func decideOTLP(env map[string]string, sig signal) (plan, error) {
+	off := plan{signal: sig, exporter: exporterNone}
+	p := plan{signal: sig, exporter: exporterOTLP, protocol: protocolGRPC}
+	name, protocol := otlp(env, sig, "PROTOCOL")
 	switch protocol {
 	case "", protocolGRPC:
 	case protocolHTTP:
 		p.protocol = protocolHTTP
 	default:
-		return plan{exporter: exporterNone}, fmt.Errorf("%s=%q is not supported: use grpc or http/protobuf", name, protocol)
+		return off, fmt.Errorf("%s=%q is not supported: use grpc or http/protobuf", name, protocol)
 	}
-	endpoint, err := endpointFor(env, p.protocol)
+	endpoint, err := endpointFor(env, sig, p.protocol)
 	if err != nil {
-		return plan{exporter: exporterNone}, err
+		return off, err
 	}
 	p.endpoint = endpoint
 	return p, nil
@@ -77,8 +98,8 @@ func decideOTLP(env map[string]string) (plan, error) {
 // is a base to which the path of the signal is added; that of the signal is
 // taken as it is. Without either it is the collector on this host, unencrypted,
 // as the OTLP specification says and the Go exporter does not.
-func endpointFor(env map[string]string, protocol string) (*url.URL, error) {
-	name, text := otlp(env, "ENDPOINT")
+func endpointFor(env map[string]string, sig signal, protocol string) (*url.URL, error) {
+	name, text := otlp(env, sig, "ENDPOINT")
 	if text == "" {
 		text = "http://localhost:4317"
 		if protocol == protocolHTTP {
@@ -92,8 +113,8 @@ func endpointFor(env map[string]string, protocol string) (*url.URL, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s=%q is no endpoint: %w: use a URL such as http://collector:4317 (grpc) or http://collector:4318 (http/protobuf)", name, text, parseProblem(err))
 	}
-	if protocol == protocolHTTP && name != "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT" {
-		u = u.JoinPath("v1/traces")
+	if protocol == protocolHTTP && name == "OTEL_EXPORTER_OTLP_ENDPOINT" {
+		u = u.JoinPath("v1", strings.ToLower(string(sig)))
 	}
 	return u, nil
 }
@@ -129,10 +150,10 @@ func value(env map[string]string, name string) string {
 	return strings.TrimSpace(env[name])
 }
 
-// otlp reads a variable of the OTLP exporter, that for traces first, and also
+// otlp reads a variable of the OTLP exporter, that for the signal first, and also
 // returns the name of the one that was set.
-func otlp(env map[string]string, key string) (name, text string) {
-	name = "OTEL_EXPORTER_OTLP_TRACES_" + key
+func otlp(env map[string]string, sig signal, key string) (name, text string) {
+	name = "OTEL_EXPORTER_OTLP_" + string(sig) + "_" + key
 	if text = value(env, name); text == "" {
 		name = "OTEL_EXPORTER_OTLP_" + key
 		text = value(env, name)

@@ -7,7 +7,7 @@ import (
 )
 
 func TestDecide(t *testing.T) {
-	const general, traces = "OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
+	const general, forTraces = "OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
 	const protocol, tracesProtocol = "OTEL_EXPORTER_OTLP_PROTOCOL", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"
 	for _, test := range []struct {
 		name string
@@ -17,8 +17,8 @@ func TestDecide(t *testing.T) {
 		{"nothing", nil, "none"},
 		{"empty variables are unset", map[string]string{general: "", "OTEL_TRACES_EXPORTER": " ", "NEMO_LENS_ENABLED": ""}, "none"},
 		{"endpoint", map[string]string{general: "http://c:4317"}, "otlp grpc http://c:4317"},
-		{"endpoint for traces", map[string]string{traces: "https://c:4317"}, "otlp grpc https://c:4317"},
-		{"endpoint for traces first", map[string]string{traces: "http://a:1", general: "http://b:2"}, "otlp grpc http://a:1"},
+		{"endpoint for traces", map[string]string{forTraces: "https://c:4317"}, "otlp grpc https://c:4317"},
+		{"endpoint for traces first", map[string]string{forTraces: "http://a:1", general: "http://b:2"}, "otlp grpc http://a:1"},
 		{"space around", map[string]string{general: " http://c:4317 "}, "otlp grpc http://c:4317"},
 		{"socket", map[string]string{general: "unix:///run/otel.sock"}, "otlp grpc unix:///run/otel.sock"},
 		{"Lens", map[string]string{"NEMO_LENS_ENABLED": "1"}, "otlp grpc http://localhost:4317"},
@@ -32,14 +32,14 @@ func TestDecide(t *testing.T) {
 		{"not disabled", map[string]string{"OTEL_SDK_DISABLED": "1", "OTEL_TRACES_EXPORTER": "console"}, "console"},
 		{"http", map[string]string{general: "http://c:4318", protocol: "http/protobuf"}, "otlp http/protobuf http://c:4318/v1/traces"},
 		{"http below a path", map[string]string{general: "https://c/otel/", protocol: "http/protobuf"}, "otlp http/protobuf https://c/otel/v1/traces"},
-		{"http for traces is taken as it is", map[string]string{traces: "https://c/mine", protocol: "http/protobuf"}, "otlp http/protobuf https://c/mine"},
+		{"http for traces is taken as it is", map[string]string{forTraces: "https://c/mine", protocol: "http/protobuf"}, "otlp http/protobuf https://c/mine"},
 		{"http default", map[string]string{"OTEL_TRACES_EXPORTER": "otlp", protocol: "http/protobuf"}, "otlp http/protobuf http://localhost:4318/v1/traces"},
 		{"protocol for traces first", map[string]string{general: "http://c:1", protocol: "http/json", tracesProtocol: "grpc"}, "otlp grpc http://c:1"},
 		{"protocol alone is no wish", map[string]string{protocol: "http/json"}, "none"},
 		{"no password is shown", map[string]string{general: "https://u:secret@c:1/?k=secret"}, "otlp grpc https://c:1/"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			p, err := decide(test.env)
+			p, err := decide(test.env, traces)
 			if err != nil || p.String() != test.want {
 				t.Errorf("decide = %q, %v; want %q", p, err, test.want)
 			}
@@ -68,7 +68,7 @@ func TestDecideRefuses(t *testing.T) {
 		{"OTEL_EXPORTER_OTLP_ENDPOINT", "unix:///s", [2]string{"OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf"}, "no scheme http:// or https://"},
 	} {
 		env := map[string]string{test.variable: test.value, test.more[0]: test.more[1]}
-		p, err := decide(env)
+		p, err := decide(env, traces)
 		if err == nil || p.exporter != exporterNone {
 			t.Errorf("%s=%s: %v, %v; want off", test.variable, test.value, p, err)
 			continue
@@ -92,13 +92,13 @@ func FuzzDecide(f *testing.F) {
 			"OTEL_TRACES_EXPORTER": exporter, "OTEL_EXPORTER_OTLP_PROTOCOL": protocol,
 			"OTEL_EXPORTER_OTLP_ENDPOINT": endpoint, "OTEL_EXPORTER_OTLP_HEADERS": headers,
 		}
-		p, err := decide(env)
+		p, err := decide(env, traces)
 		if err != nil && p.exporter != exporterNone {
 			t.Fatalf("an error and %v", p)
 		}
 		if p.exporter == exporterOTLP && (p.endpoint == nil || p.protocol == "") {
 			t.Fatalf("incomplete plan %+v", p)
 		}
-		_, _ = readConfig(env, true)
+		_, _ = readConfig(env, traces, true)
 	})
 }

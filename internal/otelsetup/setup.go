@@ -2,17 +2,21 @@ package otelsetup
 
 import (
 	"context"
+	"errors"
 	"io"
 	"time"
 
 	"github.com/go-logr/logr"
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+	nometer "go.opentelemetry.io/otel/metric/noop"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 	"go.opentelemetry.io/otel/trace/noop"
 
+	"lenslaunch/journal"
 	"lenslaunch/shutdown"
 )
 
@@ -27,6 +31,14 @@ const scopeName = "lenslaunch"
 type Options struct {
 	// Env is the environment; an absent key is an unset variable.
 	Env map[string]string
+	// Mode is the user's wish; empty: ModeAuto.
+	Mode Mode
+	// File is where telemetry is written as OTLP/JSON, beside any exporter; empty: nowhere.
+	File string
+	// Dir is where it is written if it has no other place: the run directory. Empty: none.
+	Dir string
+	// Journal keeps the launcher's open spans, should it be killed; nil: nothing does.
+	Journal *journal.Writer
 	// Resource describes the launcher, and nothing else does. A null value is
 	// left out; of two values of one key the last counts.
 	Resource []attribute.KeyValue
@@ -40,68 +52,125 @@ type Options struct {
 	Timeout time.Duration
 }
 
-// Telemetry is the launcher's tracing, on or off.
+// Wanted reports whether telemetry would go anywhere: whether a journal of spans is
+// worth its file.
+func (o Options) Wanted() bool {
+	r, _ := o.route()
+	return r.on()
+}
+
+// Telemetry is the launcher's tracing and metrics, on or off.
 type Telemetry struct {
 	// Tracer makes the spans; a no-op when telemetry is off.
 	Tracer trace.Tracer
+	// Meter makes the metrics; a no-op when there is nowhere for them to go.
+	Meter metric.Meter
 	// Open knows the open spans; for Truncate. It is never nil.
 	Open *shutdown.OpenSpans
-	// Enabled says whether spans go anywhere.
+	// Enabled says whether spans go anywhere, and Where says where.
 	Enabled bool
+	Where   string
 
 	pipeline *pipeline // nil when telemetry is off
 }
 
-// Setup reads the environment and connects the tracer. It makes no connection
+// Setup reads the environment and connects tracer and meter. It makes no connection
 // and does not block. It cannot fail: at worst telemetry is off, and Warn said
 // why.
 func Setup(ctx context.Context, o Options) *Telemetry {
 	if o.Warn == nil {
 		o.Warn = func(string, ...any) {}
 	}
+	r, err := o.route()
 	var exporter sdktrace.SpanExporter
-	p, err := decide(o.Env)
-	if err == nil && p.exporter != exporterNone {
+	if r.on() {
 		quietSDK()
-		exporter, err = p.open(ctx, o.Env, o.Stderr)
+		var failed error
+		exporter, failed = r.open(ctx, o)
+		err = errors.Join(err, failed)
 	}
-	if err != nil {
+	switch {
+	case err != nil && exporter == nil:
 		o.Warn("telemetry is off", "reason", oneLine(err))
+	case err != nil:
+		o.Warn("telemetry goes to a file alone", "file", r.file, "reason", oneLine(err))
 	}
-	if exporter == nil || err != nil {
+	if exporter == nil {
 		return off()
 	}
-	return on(p, exporter, o)
+	return on(ctx, r, exporter, o)
+}
+
+// open makes the exporters of a route. One of them is enough; none is nil.
+func (r route) open(ctx context.Context, o Options) (sdktrace.SpanExporter, error) {
+	var all fanout
+	var problems error
+	if r.plan.exporter != exporterNone {
+		e, err := r.plan.open(ctx, o.Env, o.Stderr)
+		problems = err
+		if err == nil {
+			all = append(all, e)
+		}
+	}
+	if r.file != "" {
+		e, err := openSpanFile(ctx, r.file)
+		problems = errors.Join(problems, err)
+		if err == nil {
+			all = append(all, e)
+		}
+	}
+	if len(all) == 0 {
+		return nil, problems
+	}
+	return all, problems
 }
 
 func off() *Telemetry {
-	return &Telemetry{Tracer: noop.NewTracerProvider().Tracer(scopeName), Open: shutdown.New()}
+	return &Telemetry{
+		Tracer: noop.NewTracerProvider().Tracer(scopeName), Meter: nometer.NewMeterProvider().Meter(scopeName), Open: shutdown.New(),
+	}
 }
 
-func on(p plan, exporter sdktrace.SpanExporter, o Options) *Telemetry {
+func on(ctx context.Context, r route, exporter sdktrace.SpanExporter, o Options) *Telemetry {
 	own := resource.NewSchemaless(withoutNull(validList(o.Resource))...)
-	counts := &tally{}
-	counter := newCounter(exporter, own, counts)
-	batch := sdktrace.NewBatchSpanProcessor(counter, sdktrace.WithBlocking(),
+	p := &pipeline{
+		open: shutdown.New(), tally: &tally{}, timeout: o.Timeout, warn: o.Warn, where: r.String(),
+		flush: make(chan struct{}, 1), over: make(chan struct{}),
+	}
+	if p.timeout <= 0 {
+		p.timeout = DefaultTimeout
+	}
+	p.counter = newCounter(exporter, own, p.tally)
+	options := []sdktrace.TracerProviderOption{sdktrace.WithResource(own), sdktrace.WithIDGenerator(ids{})}
+	if o.Journal != nil {
+		// Before the batch processor, and wrapped: what ended without having arrived is
+		// then in the journal too.
+		p.counter.next = o.Journal.Wrap(exporter)
+		options = append(options, sdktrace.WithSpanProcessor(journaled{Writer: o.Journal, resource: own}))
+	}
+	batch := sdktrace.NewBatchSpanProcessor(p.counter, sdktrace.WithBlocking(),
 		sdktrace.WithMaxQueueSize(queueSize), sdktrace.WithMaxExportBatchSize(sdktrace.DefaultMaxExportBatchSize))
-	gate := &gate{next: batch, tally: counts}
-	open := shutdown.New()
-	provider := sdktrace.NewTracerProvider(sdktrace.WithResource(own),
-		sdktrace.WithSpanProcessor(open), // before the batch processor: after it nothing would come out
-		sdktrace.WithSpanProcessor(gate))
-	timeout := o.Timeout
-	if timeout <= 0 {
-		timeout = DefaultTimeout
+	p.gate = &gate{next: batch, tally: p.tally}
+	p.provider = sdktrace.NewTracerProvider(append(options,
+		sdktrace.WithSpanProcessor(p.open), // before the batch processor: after it nothing would come out
+		sdktrace.WithSpanProcessor(p.gate))...)
+	t := &Telemetry{Tracer: p.provider.Tracer(scopeName), Open: p.open, Enabled: true, Where: p.where, pipeline: p}
+	t.Meter = p.measure(ctx, o, own)
+	go p.flusher()
+	return t
+}
+
+// measure connects the meter. Where metrics cannot go their way, spans still do.
+func (p *pipeline) measure(ctx context.Context, o Options, own *resource.Resource) metric.Meter {
+	meters, err := openMetrics(ctx, o, own, &p.metrics)
+	if err != nil {
+		p.metrics.set(err)
 	}
-	return &Telemetry{
-		Tracer:  provider.Tracer(scopeName),
-		Open:    open,
-		Enabled: true,
-		pipeline: &pipeline{
-			provider: provider, open: open, gate: gate, counter: counter, tally: counts,
-			timeout: timeout, warn: o.Warn, where: p.String(),
-		},
+	if meters == nil {
+		return nometer.NewMeterProvider().Meter(scopeName)
 	}
+	p.meters = meters
+	return meters.Meter(scopeName)
 }
 
 // withoutNull drops what has no value: OTLP has no null to send.

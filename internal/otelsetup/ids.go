@@ -1,0 +1,54 @@
+package otelsetup
+
+import (
+	"context"
+	"math/rand/v2"
+
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// idKey is the key of a span id in a context.
+type idKey struct{}
+
+// WithSpanID makes the next span that starts in this context get the id. A worker is
+// told the id of its span before anybody can know that it has started.
+func WithSpanID(ctx context.Context, id trace.SpanID) context.Context {
+	return context.WithValue(ctx, idKey{}, id)
+}
+
+// ids makes random ids, but for spans whose id is decided already.
+type ids struct{}
+
+var _ sdktrace.IDGenerator = ids{}
+
+func (ids) NewSpanID(ctx context.Context, _ trace.TraceID) trace.SpanID {
+	if id, ok := ctx.Value(idKey{}).(trace.SpanID); ok && id.IsValid() {
+		return id
+	}
+	return NewSpanID()
+}
+
+func (i ids) NewIDs(ctx context.Context) (trace.TraceID, trace.SpanID) {
+	var id trace.TraceID
+	for !id.IsValid() {
+		put(id[:8], rand.Uint64())
+		put(id[8:], rand.Uint64())
+	}
+	return id, i.NewSpanID(ctx, id)
+}
+
+// NewSpanID is a random id, for [WithSpanID].
+func NewSpanID() trace.SpanID {
+	var id trace.SpanID
+	for !id.IsValid() {
+		put(id[:], rand.Uint64())
+	}
+	return id
+}
+
+func put(b []byte, v uint64) {
+	for i := range b {
+		b[i] = byte(v >> (8 * i))
+	}
+}
