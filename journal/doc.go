@@ -13,7 +13,7 @@
 //
 //	    0  launcher: magic, version, slot size and count, attempt, rank, run id, creation, CRC
 //	 2048  worker: claim (pid, start of the process, time), clean shutdown, spans without a
-//	       slot, last activity
+//	       slot, last activity; launcher again: time and reason of its death
 //	 4096  resource of the worker, as JSON
 //	16384  32 entries of 128 bytes: instrumentation scopes
 //	20480  slots of 256 bytes, 1,024 by default:

@@ -48,6 +48,12 @@ const (
 	offSkipped  = 2088
 	offActivity = 2096
 
+	offDeath     = 2104 // written last: 1 << 32 | CRC of offDeathAt..offDeathEnd
+	offDeathAt   = 2112
+	offDeathLen  = 2120
+	offDeathText = 2128
+	offDeathEnd  = offDeathText + 1024
+
 	offResource = 4096 // CRC << 32 | length, then the JSON
 	maxResource = offScopes - offResource - 8
 

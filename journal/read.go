@@ -60,6 +60,7 @@ func decode(b []byte, o ReadOptions, reread func(slot []byte, offset int) bool) 
 	}
 	j := &Journal{Header: header, Clean: le.Uint64(b[offClean:]) == 1, Skipped: le.Uint64(b[offSkipped:])}
 	j.Claim, _ = decodeClaim(b)
+	j.Death = decodeDeath(b)
 	if at := int64(le.Uint64(b[offActivity:])); at > 0 {
 		j.LastActivity = time.Unix(0, at)
 	}

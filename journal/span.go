@@ -48,6 +48,7 @@ type Journal struct {
 	Clean        bool      // the writer's telemetry was shut down in order
 	Skipped      uint64    // spans that found no slot
 	LastActivity time.Time // last start or end of a span; zero: none
+	Death        Death     // zero: nobody has entered one
 
 	// Resource is the writer's actual resource. Nil: none was written, it was too
 	// large, or it is damaged; the rank's carrier has to do.
