@@ -48,6 +48,8 @@ type Config struct {
 	Guard      bool          // --guard: a process that ends the ranks if the launcher is killed
 	Groups     bool          // use control groups where they can be made
 
+	Traceparent bool // ranks get TRACEPARENT where there is telemetry
+
 	Output Output
 	Logs   Logs
 }

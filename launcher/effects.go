@@ -68,6 +68,7 @@ type running struct {
 	sockets  string          // directory of notification sockets, empty: none
 	resting  map[int]bool    // local ranks whose tree outlives its leader
 	sooner   chan time.Time  // brings the end of the drain forward, nil: it has not begun
+	traced                   // what telemetry has for its ranks
 	over     context.Context // done when the attempt is
 	finish   context.CancelFunc
 }
@@ -195,9 +196,19 @@ func (e *effects) act(a action) {
 
 // publish hands an event to every subscriber, with what only the machine knows.
 func (e *effects) publish(ev Event) {
-	if ended, ok := ev.(AttemptEnded); ok {
-		e.ended(&ended)
-		ev = ended
+	switch known := ev.(type) {
+	case WorkerStarted:
+		if e.current.spans != nil {
+			known.Span = e.current.spans[known.Local]
+			ev = known
+		}
+	case WorkerEnded:
+		if e.current.ends != nil {
+			e.current.ends[known.Local] = known
+		}
+	case AttemptEnded:
+		e.ended(&known)
+		ev = known
 	}
 	// Not by the teller: a console that nobody reads holds up the messages, not the record.
 	e.console.Dir.hear(ev)

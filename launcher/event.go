@@ -5,6 +5,9 @@ import (
 	"syscall"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
+	"lenslaunch/internal/openwork"
 	"lenslaunch/internal/proc"
 )
 
@@ -91,6 +94,8 @@ type (
 		Local, Rank int
 		Pid         int
 		Start       uint64 // of the process, clock ticks since boot
+
+		Span trace.SpanID // that it was told is its own; zero: none. Filled in by the machine
 	}
 
 	// WorkersStarted: every rank of the attempt was started.
@@ -167,8 +172,10 @@ type (
 
 		// Filled in by the machine:
 		Attempt       Attempt
-		Evidence      Evidence // what the deciding rank said
-		LedgerProblem error    // the end could not be entered, nil
+		Evidence      Evidence        // what the deciding rank said
+		Open          []openwork.Work // what ranks had open when they went, and what could not be found out of it
+		OpenProblems  []string
+		LedgerProblem error // the end could not be entered, nil
 	}
 
 	// RunEnded is the last event.

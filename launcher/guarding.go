@@ -23,6 +23,9 @@ func (e *effects) startGuard() {
 		e.background(func() { e.answer(inGuardGone{at: time.Now(), cause: err.Error(), last: true}) })
 		return
 	}
+	if r := e.plan.Traced.Recovery; len(r.Args) > 0 {
+		_ = client.Last(guard.Command{Args: r.Args, Env: r.Env}) // one that does not take it is replaced
+	}
 	e.guard, e.guardGone = client, make(chan struct{})
 	gone, last := e.guardGone, e.guards >= guardTries
 	go e.caught(func() {

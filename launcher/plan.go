@@ -36,6 +36,8 @@ type Plan struct {
 	Why      []string // one line per decision
 	Warnings []string // what the user should know but nothing stops for
 
+	Traced Traced // filled in before Run, where there is telemetry
+
 	base     []attribute.KeyValue   // the carrier that the launcher was started with
 	found    []attribute.KeyValue   // what detection found: defaults of every carrier
 	gpu      [][]attribute.KeyValue // nv.gpu.* by local rank

@@ -73,6 +73,7 @@ func (e *effects) begin(run *running, last *port.Reservation) *Failure {
 		return &Failure{Code: ExitInternal, Problem: err.Error()}
 	}
 	run.memory = oom.Watch("/")
+	e.trace(run)
 	return e.observe(run)
 }
 
@@ -257,6 +258,7 @@ func (e *effects) ended(ev *AttemptEnded) {
 		return
 	}
 	ev.Attempt = run.attempt
+	ev.Open, ev.OpenProblems = run.open.work, run.open.problems
 	if len(ev.Faults) > 0 {
 		// A disk that does not answer has no say in how a run goes on.
 		first := ev.Faults[0]

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"syscall"
 
+	"lenslaunch/internal/openwork"
 	"lenslaunch/internal/rundir"
 )
 
@@ -31,6 +32,9 @@ func (d *RunDir) hear(e Event) {
 		f := e.Fault
 		r.RankFailed(rundir.RankFailure{At: f.At, Rank: f.Rank, Local: f.Local, Pid: f.Pid, Exit: f.Exit, Why: f.why(), First: e.First})
 	case AttemptEnded:
+		for _, w := range e.Open {
+			r.RankDoing(w.Rank, Doing(w))
+		}
 		d.attemptEnded(e)
 	case RunEnded:
 		end := rundir.RunEnd{At: e.At, Outcome: string(e.Outcome), Code: e.Code}
@@ -41,6 +45,16 @@ func (d *RunDir) hear(e Event) {
 	default:
 		d.recordStop(e)
 	}
+}
+
+// Doing is what a process had open when it went, as a run directory keeps it.
+func Doing(w openwork.Work) rundir.DoingRecord {
+	d := rundir.DoingRecord{At: w.End, Reason: w.Reason, Open: len(w.Open())}
+	for _, s := range openwork.Doing(w.Spans) {
+		d.Trace = s.TraceID.String()
+		d.Spans = append(d.Spans, rundir.SpanRecord{Name: s.Name, ID: s.SpanID.String(), Started: s.Start})
+	}
+	return d
 }
 
 // recordStop enters what has to do with ends.

@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"time"
 
+	"lenslaunch/internal/openwork"
 	"lenslaunch/internal/wording"
 )
 
@@ -18,6 +19,9 @@ func (p *Plan) Report(e AttemptEnded) []string {
 	lines := []string{p.headline(cause, e)}
 	if cause.Cause == nil {
 		lines = append(lines, e.Evidence.lines()...)
+	}
+	if text := wasDoing(e.Open, cause.Rank); text != "" {
+		lines = append(lines, "  it had open: "+text)
 	}
 	if text := consequences(e); text != "" {
 		lines = append(lines, "  consequences: "+text)
@@ -111,6 +115,21 @@ func (v Evidence) lines() []string {
 		out = append(out, "  it wrote nothing to stderr")
 	}
 	return out
+}
+
+// wasDoing is what a rank was at when it went, from its journal: the outermost span first.
+func wasDoing(open []openwork.Work, rank int) string {
+	for _, w := range open {
+		if w.Rank != rank {
+			continue
+		}
+		var parts []string
+		for _, s := range openwork.Doing(w.Spans) {
+			parts = append(parts, fmt.Sprintf("%s (%v)", printable(s.Name), round(max(0, w.End.Sub(s.Start)))))
+		}
+		return strings.Join(parts, " > ")
+	}
+	return ""
 }
 
 // consequences says what happened to the others.

@@ -7,7 +7,9 @@ import (
 	"sync"
 	"time"
 
+	"lenslaunch/internal/openwork"
 	"lenslaunch/internal/rundir"
+	"lenslaunch/journal"
 )
 
 // RunDir is the open directory of a run: what its ranks write goes there, and what
@@ -48,6 +50,21 @@ func OpenRunDir(p *Plan, version string, warn func(error)) (*RunDir, error) {
 	}
 	d.record = rundir.NewRecorder(d.dir)
 	return d, nil
+}
+
+// NodePath is where this node's own files lie; empty: nowhere.
+func (d *RunDir) NodePath() string {
+	if d == nil {
+		return ""
+	}
+	return d.dir.NodePath()
+}
+
+// Found enters what a process of an earlier attempt had open when it went.
+func (d *RunDir) Found(w openwork.Work) {
+	if d != nil && w.Group != journal.LauncherGroup {
+		d.dir.Found(rundir.Found{Attempt: w.Group, Rank: w.Rank, Doing: Doing(w)})
+	}
 }
 
 // fail tells of the first thing that could not be written. Whoever finds it out does not

@@ -3,66 +3,109 @@ package launcher
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
-	"lenslaunch/detect"
 	"lenslaunch/internal/proc"
+	"lenslaunch/internal/rundir"
 	"lenslaunch/semconv"
 )
 
 // Names of the launcher's spans (the telemetry specification).
 const (
-	SpanRun     = "lenslaunch.run"
-	SpanAttempt = "lenslaunch.attempt"
-	SpanWorker  = "lenslaunch.worker"
+	SpanRun      = "lenslaunch.run"
+	SpanAttempt  = "lenslaunch.attempt"
+	SpanStart    = "lenslaunch.start"
+	SpanWorker   = "lenslaunch.worker"
+	SpanTeardown = "lenslaunch.teardown"
 )
 
-// Tracing is what the launcher needs of telemetry: it is injected, so that this
-// package knows no exporter.
-type Tracing struct {
-	Tracer trace.Tracer
+// beginSuffix is that of the instant span which tells at once that a span has begun: run
+// and attempt may be open for weeks, and a span is exported only when it ends.
+const beginSuffix = ".begin"
 
-	// Truncate ends a span whose work was cut off, with the reason.
-	Truncate func(span trace.Span, reason string) bool
-}
+// EventFault is the name of the event on an attempt at the moment when a failure was found.
+const EventFault = "lenslaunch.fault"
 
-// Spans is a Subscriber that tells a run as spans. Of work that was cut off, a worker's
-// span is truncated when the worker was reaped; attempt and run, if they were told to
-// end, are left open for the shutdown of telemetry to truncate (the telemetry
-// specification, "Truncated spans").
-func Spans(t Tracing, p *Plan) Subscriber {
-	s := &spanWriter{Tracing: t, plan: p, workers: map[int]trace.Span{}}
-	return s.event
-}
+// Attributes of the launcher's own; what OpenTelemetry or NeMo Lens has a name for has that.
+const (
+	keyNproc    = "lenslaunch.nproc"
+	keyNnodes   = "lenslaunch.nnodes"
+	keyOutcome  = "lenslaunch.outcome"
+	keyRestarts = "lenslaunch.restarts"
+	keyReason   = "lenslaunch.reason"
+	keyCause    = "lenslaunch.cause.rank"
+	keyRanks    = "lenslaunch.ranks"
+	keyNeeded   = "lenslaunch.teardown.needed"
 
-type spanWriter struct {
-	Tracing
+	keyCommand  = "process.command"
+	keyPid      = "process.pid"
+	keyExitCode = "process.exit.code"
+	keySignal   = "process.exit.signal"
+)
+
+// Spans tells a run as spans. Of work that was cut off, a worker's span is truncated when
+// the worker was reaped; attempt and run, if they were told to end, are left open for the
+// shutdown of telemetry to truncate (the telemetry specification, "Truncated spans").
+type Spans struct {
+	Telemetry
 	plan    *Plan
 	run     trace.Span
 	runCtx  context.Context
-	attempt trace.Span
-	ctx     context.Context // of the attempt
+	attempt trace.Span // nil: none goes on
+	ctx     context.Context
+	start   trace.Span // of the attempt's launch, nil: not going on
+	down    teardown
 	workers map[int]trace.Span
 	told    bool
 }
 
-func (s *spanWriter) event(e Event) {
+// NewSpans begins the span of the run, in the trace that the launcher was started in if
+// there is one, and tells the plan of it.
+func NewSpans(t Telemetry, p *Plan, at time.Time) *Spans {
+	s := &Spans{Telemetry: t, plan: p, workers: map[int]trace.Span{}}
+	s.runCtx, s.run = s.begin(t.Parent, SpanRun, at,
+		// Arguments may hold secrets: the program's name says enough.
+		attribute.String(keyCommand, p.Command[0]),
+		attribute.Int(keyNproc, p.World.LocalSize),
+		attribute.Int(keyNnodes, p.World.Nodes),
+	)
+	p.Traced.Run = s.run.SpanContext()
+	return s
+}
+
+// begin starts a span that may be open for long, and says so at once.
+func (s *Spans) begin(parent context.Context, name string, at time.Time, attrs ...attribute.KeyValue) (context.Context, trace.Span) {
+	when, what := trace.WithTimestamp(at), trace.WithAttributes(attrs...)
+	ctx, span := s.Tracer.Start(parent, name, when, what)
+	_, mark := s.Tracer.Start(ctx, name+beginSuffix, when, what)
+	mark.End(when)
+	s.Flush()
+	return ctx, span
+}
+
+// Event is the Subscriber.
+func (s *Spans) Event(e Event) {
 	switch e := e.(type) {
-	case AttemptPreparing:
-		s.beginRun(e.At)
 	case AttemptBegan:
 		s.beginAttempt(e)
 	case WorkerStarted:
 		s.beginWorker(e)
+	case WorkersStarted:
+		s.start.End(trace.WithTimestamp(e.At))
+		s.start = nil
 	case FaultFound:
 		s.fault(e)
 	case SignalTaken:
-		s.told = s.told || e.Action == "stop"
+		s.told = s.told || e.Action == actionStop
+	case StopBegan:
+		s.down.began(e)
+		s.Flush() // while the ranks have their grace
+	case StopEscalated:
+		s.down.needed(e.Signal)
 	case WorkerEnded:
 		s.endWorker(e)
 	case AttemptEnded:
@@ -72,19 +115,7 @@ func (s *spanWriter) event(e Event) {
 	}
 }
 
-func (s *spanWriter) beginRun(at time.Time) {
-	if s.run != nil {
-		return
-	}
-	s.runCtx, s.run = s.Tracer.Start(context.Background(), SpanRun, trace.WithTimestamp(at), trace.WithAttributes(
-		// Arguments may hold secrets: the program's name says enough.
-		attribute.String("process.command", s.plan.Command[0]),
-		attribute.Int("lenslaunch.nproc", s.plan.World.LocalSize),
-		attribute.Int("lenslaunch.nnodes", s.plan.World.Nodes),
-	))
-}
-
-func (s *spanWriter) beginAttempt(e AttemptBegan) {
+func (s *Spans) beginAttempt(e AttemptBegan) {
 	attrs := []attribute.KeyValue{
 		attribute.String(semconv.NVDLRunUUID, e.Attempt.UUID),
 		attribute.Int(AttemptKey, e.Attempt.Number),
@@ -92,92 +123,105 @@ func (s *spanWriter) beginAttempt(e AttemptBegan) {
 	if e.Attempt.RestartCount != nil {
 		attrs = append(attrs, attribute.Int64(semconv.SlurmRestartCount, *e.Attempt.RestartCount))
 	}
-	s.ctx, s.attempt = s.Tracer.Start(s.runCtx, SpanAttempt, trace.WithTimestamp(e.At), trace.WithAttributes(attrs...))
+	s.ctx, s.attempt = s.begin(s.runCtx, SpanAttempt, e.At, attrs...)
+	_, s.start = s.Tracer.Start(s.ctx, SpanStart, trace.WithTimestamp(e.At), trace.WithAttributes(
+		attribute.Int(keyRanks, s.plan.World.LocalSize)))
+	s.down = teardown{}
 }
 
-func (s *spanWriter) beginWorker(e WorkerStarted) {
-	_, span := s.Tracer.Start(s.ctx, SpanWorker, trace.WithTimestamp(e.At), trace.WithAttributes(
+func (s *Spans) beginWorker(e WorkerStarted) {
+	_, span := s.Tracer.Start(s.WithSpanID(s.ctx, e.Span), SpanWorker, trace.WithTimestamp(e.At), trace.WithAttributes(
 		attribute.Int(semconv.NVDLRank, e.Rank),
 		attribute.Int(semconv.NVDLLocalRank, e.Local),
-		attribute.Int("process.pid", e.Pid),
+		attribute.Int(keyPid, e.Pid),
 	))
 	s.workers[e.Local] = span
 }
 
 // fault marks the attempt and the failing worker, and only them, as errors.
-func (s *spanWriter) fault(e FaultFound) {
+func (s *Spans) fault(e FaultFound) {
 	if !e.First {
 		return
 	}
-	s.attempt.SetAttributes(attribute.Int("lenslaunch.cause.rank", e.Fault.Rank))
-	s.attempt.SetStatus(codes.Error, fmt.Sprintf("rank %d failed: %v", e.Fault.Rank, e.Fault.Exit))
-	// A rank that could not be started has no span.
-	if span := s.workers[e.Fault.Local]; span != nil {
-		span.SetStatus(codes.Error, e.Fault.Exit.String())
+	f := e.Fault
+	attrs := []attribute.KeyValue{attribute.Int(semconv.NVDLRank, f.Rank), attribute.Int(semconv.NVDLLocalRank, f.Local)}
+	if f.Cause == nil {
+		attrs = append(attrs, attribute.String(keyReason, string(f.reason())), attribute.Int(keyPid, f.Pid), exitAttribute(f.Exit))
+	} else {
+		attrs = append(attrs, attribute.String(keyReason, rundir.ReasonSpawn)) // it never had a process
 	}
+	s.attempt.AddEvent(EventFault, trace.WithTimestamp(f.At), trace.WithAttributes(attrs...))
+	s.attempt.SetAttributes(attribute.Int(keyCause, f.Rank))
+	s.attempt.SetStatus(codes.Error, fmt.Sprintf("rank %d failed: %v", f.Rank, f.Exit))
+	// A rank that could not be started has no span.
+	if span := s.workers[f.Local]; span != nil {
+		span.SetStatus(codes.Error, f.Exit.String())
+	}
+}
+
+// exitAttribute is how a process ended: one of two attributes.
+func exitAttribute(e proc.Exit) attribute.KeyValue {
+	if e.Signal != 0 {
+		return attribute.String(keySignal, proc.SignalName(e.Signal))
+	}
+	return attribute.Int(keyExitCode, e.Code)
 }
 
 // endWorker ends a worker's span when it has gone; that of one that was stopped is
 // truncated, because its work was cut off.
-func (s *spanWriter) endWorker(e WorkerEnded) {
+func (s *Spans) endWorker(e WorkerEnded) {
 	span := s.workers[e.Local]
 	delete(s.workers, e.Local)
-	if e.Exit.Signal != 0 {
-		span.SetAttributes(attribute.String("process.exit.signal", proc.SignalName(e.Exit.Signal)))
-	} else {
-		span.SetAttributes(attribute.Int("process.exit.code", e.Exit.Code))
-	}
-	span.SetAttributes(attribute.String("lenslaunch.reason", string(e.Reason)))
+	span.SetAttributes(exitAttribute(e.Exit), attribute.String(keyReason, string(e.Reason)))
 	if e.Reason != ReasonStopped || !s.Truncate(span, fmt.Sprintf("rank %d stopped: %s", e.Rank, s.stopReason())) {
 		span.End(trace.WithTimestamp(e.At))
 	}
+	s.down.workerEnded(e.At)
 }
 
-func (s *spanWriter) stopReason() string {
+func (s *Spans) stopReason() string {
 	if s.told {
 		return "the launcher was told to end"
 	}
 	return "another rank failed"
 }
 
-func (s *spanWriter) endAttempt(e AttemptEnded) {
-	s.attempt.SetAttributes(attribute.String("lenslaunch.outcome", string(e.Outcome)))
+// cutReason is why a launch was cut off.
+func (s *Spans) cutReason() string {
+	if s.told {
+		return "the launcher was told to end"
+	}
+	return "a rank failed"
+}
+
+func (s *Spans) endAttempt(e AttemptEnded) {
+	// What the dead had open comes before what says that they are dead.
+	s.Recover(e.Open...)
+	if s.attempt == nil {
+		return // it could not be prepared
+	}
+	if s.start != nil {
+		if !s.Truncate(s.start, "not every rank was started: "+s.cutReason()) {
+			s.start.End(trace.WithTimestamp(e.At))
+		}
+		s.start = nil
+	}
+	s.endTeardown(e.At)
+	s.attempt.SetAttributes(attribute.String(keyOutcome, string(e.Outcome)))
 	if e.Outcome != OutcomeStopped {
 		s.attempt.End(trace.WithTimestamp(e.At))
 	}
+	s.attempt = nil
+	s.Flush()
 }
 
-func (s *spanWriter) endRun(e RunEnded) {
+func (s *Spans) endRun(e RunEnded) {
 	s.run.SetAttributes(
-		attribute.String("lenslaunch.outcome", string(e.Outcome)),
-		attribute.Int("process.exit.code", e.Code),
-		attribute.Int("lenslaunch.restarts", max(0, e.Attempts-1)),
+		attribute.String(keyOutcome, string(e.Outcome)),
+		attribute.Int(keyExitCode, e.Code),
+		attribute.Int(keyRestarts, max(0, e.Attempts-1)),
 	)
 	if e.Outcome != OutcomeStopped {
 		s.run.End(trace.WithTimestamp(e.At))
 	}
-}
-
-// LauncherResource is the resource of the launcher's own spans, from that of its
-// process: it has no rank, and OTEL_SERVICE_NAME names the workload, not the
-// launcher (the telemetry specification).
-func (p *Plan) LauncherResource(process []attribute.KeyValue, version string) []attribute.KeyValue {
-	list := semconv.Compose(process, nil, []attribute.KeyValue{
-		attribute.String(detect.ServiceName, "lenslaunch"),
-		attribute.String("service.version", version),
-		attribute.String(detect.ServiceInstanceID, fmt.Sprintf("%s-launcher%d", p.RunID, p.World.NodeRank)),
-		attribute.String(semconv.NVDLRole, "launcher"),
-		attribute.String(semconv.NVDLJobUUID, p.JobUUID),
-		attribute.String(semconv.NemoRunID, p.RunID),
-	})
-	return slices.DeleteFunc(list, func(kv attribute.KeyValue) bool {
-		switch string(kv.Key) {
-		// What varies during the launcher's life, and what an outer launcher said of
-		// this process as one of its workers.
-		case semconv.NVDLRank, semconv.NVDLLocalRank, semconv.NVDLWorldSize, semconv.NVDLRunUUID,
-			semconv.SlurmRestartCount, AttemptKey:
-			return true
-		}
-		return false
-	})
 }

@@ -48,6 +48,7 @@ func (e *effects) start(run *running, local int) (*proc.Child, error) {
 	if err := checkDir(w.Dir); err != nil {
 		return nil, err
 	}
+	run.traced.enter(w, e.plan)
 	files, err := e.open(run, w)
 	if err != nil {
 		return nil, shortage(err)

@@ -69,8 +69,8 @@ func split(argv []string) (invocation, error) {
 }
 
 // parsesFlags reports whether the words behind a subcommand begin with flags of
-// this table; carrier has flags behind its own verb.
-func parsesFlags(sub string) bool { return sub != "carrier" && sub != "help" }
+// this table; carrier and journal have flags behind their own verbs.
+func parsesFlags(sub string) bool { return sub != "carrier" && sub != "journal" && sub != "help" }
 
 // fits refuses flags in front of a subcommand that has no use for them: to ignore
 // them would look like obeying.

@@ -22,7 +22,7 @@ import (
 func config(s settings, command []string, gpus gpuCount) (launcher.Config, error) {
 	c := launcher.Config{Command: command, Env: s.env}
 	for _, read := range []func(settings, *launcher.Config) error{
-		readIdentity, readPolicy, readStop, readHang, readPlacement, readEnvironment, readPort,
+		readIdentity, readPolicy, readStop, readHang, readPlacement, readEnvironment, readPort, readTraceparent,
 	} {
 		if err := read(s, &c); err != nil {
 			return c, err
@@ -189,6 +189,12 @@ func readEnvironment(s settings, c *launcher.Config) error {
 		return err
 	}
 	c.AttrDefaults, err = attributes(s.all("attr-default"), launcher.OwnsAttribute)
+	return err
+}
+
+func readTraceparent(s settings, c *launcher.Config) error {
+	without, err := s.get("no-traceparent").yes()
+	c.Traceparent = !without
 	return err
 }
 

@@ -12,12 +12,13 @@ const (
 	catRestarts  = "Restarts and stopping"
 	catOutput    = "Output"
 	catResources = "Resources and environment"
+	catTelemetry = "Telemetry"
 	catCluster   = "Cluster"
 	catMessages  = "The launcher's own messages"
 )
 
 func categories() []string {
-	return []string{catRanks, catRestarts, catOutput, catResources, catCluster, catMessages}
+	return []string{catRanks, catRestarts, catOutput, catResources, catTelemetry, catCluster, catMessages}
 }
 
 // flagKind is how a flag is written.
@@ -75,6 +76,7 @@ func runFlags() []flagSpec {
 	flags = append(flags, restartFlags()...)
 	flags = append(flags, outputFlags()...)
 	flags = append(flags, resourceFlags()...)
+	flags = append(flags, telemetryFlags()...)
 	flags = append(flags, clusterFlags()...)
 	return append(flags, messageFlags()...)
 }
@@ -169,6 +171,22 @@ func resourceFlags() []flagSpec {
 		{name: "gpu-bind", arg: "none|single", initial: "none", cat: catResources,
 			help: "single: each rank sees its own GPU only, as device 0"},
 		{name: "unset-env", kind: takesMany, arg: "K", cat: catResources, help: "variable that the workers do not get"},
+	}
+}
+
+func telemetryFlags() []flagSpec {
+	return append(exportFlags(), flagSpec{name: "no-traceparent", kind: isSwitch, cat: catTelemetry,
+		help: "do not make the workers' traces part of the launcher's by TRACEPARENT"})
+}
+
+// exportFlags are about where telemetry goes, whoever sends it.
+func exportFlags() []flagSpec {
+	return []flagSpec{
+		{name: "telemetry", arg: "auto|on|off", initial: "auto", cat: catTelemetry,
+			help: "spans and metrics; auto: where OTEL_* variables say where to, or there is a --log-dir"},
+		{name: "telemetry-file", arg: "FILE", cat: catTelemetry,
+			help: "write them as OTLP/JSON there as well (default: spans.jsonl in --log-dir, if they go nowhere else)"},
+		{name: "telemetry-timeout", arg: "D", initial: "2s", cat: catTelemetry, help: "what they may cost at the end, in all"},
 	}
 }
 

@@ -13,6 +13,7 @@ func subFlags() map[string][]flagSpec {
 		"env": envFlags(), "detect": detectFlags(), "uuid": uuidFlags(), "version": {},
 		"report": reportFlags(), "logs": logsFlags(), "top": topFlags(),
 		"carrier": {}, // its verbs have: see carrierFlags
+		"journal": {}, // and journalFlags
 	}
 }
 
@@ -62,6 +63,10 @@ Usage
   lenslaunch logs DIR [-f] [--rank LIST] [--attempt N] [--grep RE]
                                               what all ranks wrote, as one; -f goes on with it
   lenslaunch top DIR [-n N] [--interval D]    what the ranks are doing, live
+  lenslaunch journal show DIR [--format text|json]
+                                              the spans that every rank has open now
+  lenslaunch journal recover DIR [--telemetry-file FILE] [--ended-at TIME]
+                                              exports what was open when a launcher was killed
   lenslaunch version | help
 
 The first word that is no flag starts COMMAND, unless it is a subcommand's name; behind -- it

@@ -96,6 +96,8 @@ func (c *call) dispatch(args []string) (int, error) {
 		return c.uuid()
 	case "report":
 		return c.report()
+	case "journal":
+		return c.journal()
 	case "logs":
 		return c.logs()
 	case "top":

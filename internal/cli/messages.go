@@ -93,6 +93,9 @@ func attemptEnded(log *slog.Logger, p *launcher.Plan, e launcher.AttemptEnded, s
 	if e.LedgerProblem != nil {
 		log.Warn("the attempt's end is not in the ledger", "cause", e.LedgerProblem)
 	}
+	for _, problem := range e.OpenProblems {
+		log.Warn("not all that a rank had open is known", "reason", problem)
+	}
 	if e.Unshown.Streams > 0 {
 		log.Warn("the console did not take all output in time", "streams", e.Unshown.Streams, "bytes_left", e.Unshown.Bytes)
 	}

@@ -12,7 +12,6 @@ import (
 	"lenslaunch/detect"
 	"lenslaunch/internal/cpus"
 	"lenslaunch/internal/logmux"
-	"lenslaunch/internal/otelsetup"
 	"lenslaunch/launcher"
 	"lenslaunch/ranks"
 )
@@ -27,6 +26,7 @@ type job struct {
 	level  slog.Level
 	format string
 	keepCR bool
+	export export // where telemetry goes
 }
 
 // plan reads flags, finds out where this node stands and decides the run.
@@ -57,6 +57,9 @@ func (c *call) plan(s settings, command []string) (*job, error) {
 		return nil, err
 	}
 	if j.keepCR, err = s.get("keep-cr").yes(); err != nil {
+		return nil, err
+	}
+	if j.export, err = readExport(s); err != nil {
 		return nil, err
 	}
 	j.host = host.WithGPUs(gpus())
@@ -118,26 +121,16 @@ func (c *call) launch(j *job) (int, error) {
 	for _, warning := range j.plan.Warnings {
 		aside.later(func() { log.Warn(warning) })
 	}
-	telemetry := otelsetup.Setup(context.Background(), otelsetup.Options{
-		Env: c.env, Resource: c.resource(j), Stderr: errs, Warn: aside.warn(log.Warn),
-	})
-	told := append([]launcher.Subscriber{aside.first}, subscribers(telemetry, log, j, errs)...)
+	seen := c.observe(j, dir, errs, notices{warn: aside.warn(log.Warn), debug: aside.warn(log.Debug)})
+	// A report is the last thing on the screen, so messages come after spans.
+	told := append([]launcher.Subscriber{aside.first}, seen.subscribers...)
+	told = append(told, messages(log, j.plan, errs, j.format))
 	code, err := launcher.Run(j.plan, launcher.Console{
 		In: c.std.In, Out: out, Err: errs, OutFile: c.std.Out, ErrFile: c.std.Err, Dir: dir,
 	}, signals, told...)
-	telemetry.Shutdown("the launcher ended with exit code " + itoa(code))
+	seen.end("the launcher ended with exit code " + itoa(code))
 	aside.end(lastAside)
 	return code, err
-}
-
-// subscribers are told of everything that happens in a run, in this order: a report
-// is the last thing on the screen, so messages come after spans.
-func subscribers(t *otelsetup.Telemetry, log *slog.Logger, j *job, stderr *logmux.Sink) []launcher.Subscriber {
-	var out []launcher.Subscriber
-	if t.Enabled {
-		out = append(out, launcher.Spans(launcher.Tracing{Tracer: t.Tracer, Truncate: t.Open.Truncate}, j.plan))
-	}
-	return append(out, messages(log, j.plan, stderr, j.format))
 }
 
 // resource describes the launcher's own process.

@@ -64,6 +64,10 @@ func Start(s *proc.Spawner) (*Client, error) {
 // Attempt tells of a new attempt, before its first process.
 func (c *Client) Attempt(a Attempt) error { return c.say(message{Attempt: &a}) }
 
+// Last tells what to run in the end, should the launcher be killed: after the processes
+// of its attempt have been ended, if there is one.
+func (c *Client) Last(last Command) error { return c.say(message{Last: &last}) }
+
 // Leader tells of a rank that was started.
 func (c *Client) Leader(id proc.ID) error { return c.say(message{Leader: &id}) }
 

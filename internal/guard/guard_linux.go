@@ -4,7 +4,9 @@ import (
 	"context"
 	"io"
 	"os"
+	"os/exec"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -34,10 +36,15 @@ func serve(launcher io.Reader) int {
 	// A garbled line is the launcher's death in the middle of it: what came before
 	// stands, so the error changes nothing.
 	watch, bye, _ := read(launcher)
-	if bye || watch.Attempt == nil {
+	if bye {
 		return 0
 	}
-	if !end(watch) {
+	gone := time.Now()
+	ctx, cancel := context.WithTimeout(context.Background(), endTime)
+	defer cancel()
+	empty := watch.Attempt == nil || end(ctx, watch)
+	last(ctx, watch.Last, gone)
+	if !empty {
 		return 1
 	}
 	return 0
@@ -48,9 +55,7 @@ func serve(launcher io.Reader) int {
 const endTime = 30 * time.Second
 
 // end ends an attempt whose launcher is gone. It reports whether nothing is left.
-func end(w Watch) bool {
-	ctx, cancel := context.WithTimeout(context.Background(), endTime)
-	defer cancel()
+func end(ctx context.Context, w Watch) bool {
 	a := w.Attempt
 	if a.Cgroup != "" {
 		endGroup(ctx, a.Cgroup)
@@ -71,6 +76,20 @@ func end(w Watch) bool {
 	}
 	note(ctx, a.Ledger)
 	return result.Empty()
+}
+
+// last runs what is to be done when all is over, as far as time allows. Nobody is there
+// to be told of its end.
+func last(ctx context.Context, c *Command, gone time.Time) {
+	if c == nil {
+		return
+	}
+	cmd := exec.CommandContext(ctx, "/proc/self/exe")
+	cmd.Args, cmd.Env, cmd.Dir = []string{"lenslaunch"}, c.Env, "/"
+	for _, arg := range c.Args {
+		cmd.Args = append(cmd.Args, strings.ReplaceAll(arg, Ended, gone.Format(time.RFC3339Nano)))
+	}
+	_ = cmd.Run()
 }
 
 // endGroup ends a control group. What it cannot do the sweep does, or reports.

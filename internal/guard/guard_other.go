@@ -25,6 +25,9 @@ func Start(*proc.Spawner) (*Client, error) { return nil, errUnsupported }
 // Attempt is not supported here.
 func (*Client) Attempt(Attempt) error { return errUnsupported }
 
+// Last is not supported here.
+func (*Client) Last(Command) error { return errUnsupported }
+
 // Leader is not supported here.
 func (*Client) Leader(proc.ID) error { return errUnsupported }
 

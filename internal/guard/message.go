@@ -19,12 +19,20 @@ type Attempt struct {
 	Ledger *Entry      `json:",omitempty"` // where its end is to be noted
 }
 
+// Command is a run of this program. Its environment is in the guard's memory alone: the
+// guard itself has none.
+type Command struct{ Args, Env []string }
+
+// Ended stands in an argument of a Command for the time when the launcher went.
+const Ended = "{ended}"
+
 // Entry names an attempt in a ledger.
 type Entry struct{ Dir, File, UUID string }
 
 // message is one line on the pipe; exactly one field is set.
 type message struct {
 	Attempt *Attempt `json:",omitempty"` // a new attempt begins
+	Last    *Command `json:",omitempty"` // what to run in the end, should the launcher be killed
 	Leader  *proc.ID `json:",omitempty"` // a rank of it was started
 	Reaped  uint64   `json:",omitempty"` // the first leader of it is reaped, at that time (proc.Now)
 	Over    bool     `json:",omitempty"` // nothing of it is left
@@ -34,6 +42,7 @@ type message struct {
 // Watch is what a guard has been told so far.
 type Watch struct {
 	Attempt *Attempt  // nil: nothing to guard
+	Last    *Command  // nil: nothing to run
 	Leaders []proc.ID // of the attempt, in order of start
 	Reaped  uint64    // no leader was reaped before (proc.Now); 0: none yet
 }
@@ -67,13 +76,15 @@ func read(r io.Reader) (w Watch, bye bool, err error) {
 func (w *Watch) apply(m message) {
 	switch {
 	case m.Attempt != nil:
-		*w = Watch{Attempt: m.Attempt}
+		*w = Watch{Attempt: m.Attempt, Last: w.Last}
+	case m.Last != nil:
+		w.Last = m.Last
 	case m.Leader != nil:
 		w.Leaders = append(w.Leaders, *m.Leader)
 	case m.Reaped != 0 && w.Reaped == 0:
 		w.Reaped = m.Reaped
 	case m.Over:
-		*w = Watch{}
+		*w = Watch{Last: w.Last}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"lenslaunch/journal"
@@ -18,8 +19,8 @@ type Home struct {
 	Leftovers []Entry         // what earlier launchers have left
 	Moved     bool            // not in the directory of the run: that is on no local file system
 
-	own  string // path of the launcher's own journal
-	temp bool   // made for this launcher alone
+	own   string // path of the launcher's own journal
+	asked string // where they should have been
 }
 
 // Place is where a launcher would like to have its journals.
@@ -43,7 +44,7 @@ func Settle(p Place) (*Home, error) {
 	}
 	h, err := p.elsewhere()
 	if err == nil && p.Dir != "" {
-		h.Moved = true
+		h.Moved, h.asked = true, p.Dir
 		err = writePointer(p.Dir, h.Dir)
 	}
 	return h, err
@@ -56,11 +57,10 @@ func (p Place) elsewhere() (*Home, error) {
 		if base == "" {
 			continue
 		}
-		dir, err := os.MkdirTemp(base, "lenslaunch-journals-")
+		dir, err := os.MkdirTemp(base, homePrefix)
 		if err == nil {
 			var h *Home
 			if h, err = p.settle(dir); err == nil {
-				h.temp = true
 				return h, nil
 			}
 			_ = os.RemoveAll(dir) // ours, and empty
@@ -92,17 +92,30 @@ func (p Place) settle(dir string) (*Home, error) {
 // be lost, and a directory that holds nothing any more. It says whether journals stay.
 func (h *Home) Close() (left bool) {
 	_ = Remove(h.own)
-	entries, err := List(h.Dir)
+	left = !Tidy(h.Dir)
+	if h.Moved && !left {
+		_ = os.Remove(filepath.Join(h.asked, pointerName))
+	}
+	return left
+}
+
+// homePrefix begins the name of a directory that was made for journals alone.
+const homePrefix = "lenslaunch-journals-"
+
+// Tidy removes the folder of journals if none is left, and with it a directory that was
+// made for them alone. Whoever calls holds its lock. It says whether none is left.
+func Tidy(dir string) bool {
+	entries, err := List(dir)
 	if err != nil || len(entries) > 0 {
-		return true
+		return false
 	}
-	if h.temp {
-		_ = os.RemoveAll(h.Dir)
-	} else {
-		_ = os.Remove(filepath.Join(journal.Folder(h.Dir), lockName))
-		_ = os.Remove(journal.Folder(h.Dir))
+	// What else lies there is not ours, and keeps the directory.
+	_ = os.Remove(filepath.Join(journal.Folder(dir), lockName))
+	_ = os.Remove(journal.Folder(dir))
+	if strings.HasPrefix(filepath.Base(dir), homePrefix) {
+		_ = os.Remove(dir)
 	}
-	return false
+	return true
 }
 
 // pointerName is the file that says where the journals of a run are, if not beside it.

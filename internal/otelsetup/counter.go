@@ -80,7 +80,11 @@ func (c *counter) own(spans []sdktrace.ReadOnlySpan) []sdktrace.ReadOnlySpan {
 	return owned
 }
 
-func (c *counter) Shutdown(ctx context.Context) error { return c.next.Shutdown(ctx) }
+// Shutdown leaves the exporter as it is: others may still use it. See close.
+func (c *counter) Shutdown(context.Context) error { return nil }
+
+// close ends the exporter.
+func (c *counter) close(ctx context.Context) error { return c.next.Shutdown(ctx) }
 
 // resourced is a span with another resource.
 type resourced struct {

@@ -33,15 +33,19 @@ type Foreign struct {
 // ErrOff says that there is nowhere to export to.
 var ErrOff = errors.New("telemetry is off")
 
-// Export exports the spans of another process with its own identity, and returns when
+// Export exports the spans of other processes with their own identities, and returns when
 // they have arrived, or with the reason why they have not. It may be called at any time
 // until [Telemetry.Shutdown], which gives up what is on its way when its time is over.
 // These spans do not count for the warning of Shutdown: whoever calls has them still.
-func (t *Telemetry) Export(ctx context.Context, f Foreign) error {
+func (t *Telemetry) Export(ctx context.Context, all ...Foreign) error {
 	if t.pipeline == nil {
 		return ErrOff
 	}
-	return t.pipeline.counter.exportForeign(ctx, f.snapshots())
+	var spans []sdktrace.ReadOnlySpan
+	for _, f := range all {
+		spans = append(spans, f.snapshots()...)
+	}
+	return t.pipeline.counter.exportForeign(ctx, spans)
 }
 
 // snapshots are the spans as the SDK has them. An ended span comes out as it is.

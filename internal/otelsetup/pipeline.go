@@ -35,7 +35,7 @@ type pipeline struct {
 // call, also a concurrent one, returns when the first has and does nothing.
 func (t *Telemetry) Shutdown(reason string) {
 	if t.pipeline != nil {
-		t.pipeline.once.Do(func() { t.pipeline.shutdown(reason) })
+		t.pipeline.once.Do(func() { t.pipeline.shutdown(reason, t.Rest) })
 	}
 }
 
@@ -69,7 +69,7 @@ func (p *pipeline) flusher() {
 	}
 }
 
-func (p *pipeline) shutdown(reason string) {
+func (p *pipeline) shutdown(reason string, rest func(context.Context) Kept) {
 	// A fresh context: the run's own is over when a job was stopped, and with
 	// one that is over the provider would do nothing at all.
 	ctx, cancel := context.WithTimeout(context.Background(), p.timeout)
@@ -84,40 +84,67 @@ func (p *pipeline) shutdown(reason string) {
 	p.open.SetReason(reason)
 	p.gate.open.Store(true)
 	done := make(chan struct{})
+	kept := make(chan Kept, 1)
 	go func() {
 		defer close(done)
-		measured := make(chan struct{})
-		go func() {
-			defer close(measured)
-			if p.meters != nil {
-				softly, cancel := context.WithTimeout(ctx, p.timeout-p.timeout/10)
-				defer cancel()
-				_ = p.meters.Shutdown(softly) // what goes wrong is kept by ownMetrics
+		p.all(ctx, func(softly context.Context) {
+			if rest != nil {
+				kept <- rest(softly)
 			}
-		}()
-		_ = p.provider.Shutdown(ctx)
-		_ = p.gate.Shutdown(ctx) // if ctx was over before the provider came to it
-		<-measured
+		})
 	}()
 	select {
 	case <-done:
 	case <-ctx.Done():
 	}
 	p.counter.abandon(errGivenUp)
-	p.report()
+	var left Kept
+	select {
+	case left = <-kept:
+	default: // there is none, or it did not end in time
+	}
+	p.report(left)
+}
+
+// all ends everything at the same time: no part has to wait for another's collector.
+func (p *pipeline) all(ctx context.Context, rest func(context.Context)) {
+	softly, cancel := context.WithTimeout(ctx, p.timeout-p.timeout/10)
+	defer cancel()
+	var parts sync.WaitGroup
+	parts.Go(func() {
+		if p.meters != nil {
+			_ = p.meters.Shutdown(softly) // what goes wrong is kept by ownMetrics
+		}
+	})
+	parts.Go(func() { rest(softly) })
+	parts.Go(func() {
+		_ = p.provider.Shutdown(ctx)
+		_ = p.gate.Shutdown(ctx) // if ctx was over before the provider came to it
+	})
+	parts.Wait()
+	_ = p.counter.close(ctx)
 }
 
 // report says how many spans were lost, if any: those that ended and were not
 // exported, and those that could not even be ended. What became of the metrics is said
 // only if nothing else is: it has the same cause as a rule.
-func (p *pipeline) report() {
+func (p *pipeline) report(kept Kept) {
 	lost := p.tally.ended.Load() - p.tally.exported.Load() + int64(p.open.Len())
 	if lost > 0 {
 		cause := p.tally.lastCause()
 		if cause == nil {
 			cause = errGivenUp
 		}
-		p.warn("telemetry was lost", "spans", lost, "exporter", p.where, "reason", oneLine(cause))
+		args := []any{"spans", lost, "exporter", p.where, "reason", oneLine(cause)}
+		if kept.Spans > 0 {
+			args = append(args, "kept_of_workers", kept.Spans, "export_with", kept.How)
+		}
+		p.warn("telemetry was lost", args...)
+		return
+	}
+	if kept.Spans > 0 {
+		p.warn("what workers had open when they died could not be exported, and is kept", "spans", kept.Spans,
+			"export_with", kept.How, "exporter", p.where, "reason", oneLine(kept.Cause))
 		return
 	}
 	if cause := p.metrics.get(); cause != nil {

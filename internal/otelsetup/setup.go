@@ -71,7 +71,18 @@ type Telemetry struct {
 	Enabled bool
 	Where   string
 
+	// Rest is called by Shutdown, beside its own exports: it exports what else there is
+	// until its context is over, and says what stays. Nil: there is nothing else.
+	Rest func(ctx context.Context) Kept
+
 	pipeline *pipeline // nil when telemetry is off
+}
+
+// Kept is what could not be exported and is not lost.
+type Kept struct {
+	Spans int
+	How   string // to export it later: a command line
+	Cause error
 }
 
 // Setup reads the environment and connects tracer and meter. It makes no connection

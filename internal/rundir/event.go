@@ -12,6 +12,7 @@ const (
 	RanksStarted     = "ranks_started" // all of this node; Count
 	RankEnded        = "rank_ended"    // Reason says why
 	RankFailed       = "rank_failed"   // nobody asked for this end; First: it decides
+	RankDoing        = "rank_doing"    // what it had open when it went; Doing
 	SignalTaken      = "signal_taken"  // the launcher received Signal; Message: what follows
 	StopBegan        = "stop_began"    // ranks are asked to end; Signal, Count of them alive
 	StopEscalated    = "stop_escalated"
@@ -53,6 +54,7 @@ type Event struct {
 	Stopped      []int        `json:"stopped,omitempty"`
 	Left         []LeftRecord `json:"left,omitempty"`
 	Next         *NextRecord  `json:"next,omitempty"`
+	Doing        *DoingRecord `json:"doing,omitempty"`
 
 	RunID    string    `json:"run_id,omitempty"`   // RunBegan
 	Command  *Command  `json:"command,omitempty"`  // RunBegan

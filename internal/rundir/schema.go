@@ -121,6 +121,8 @@ type RankRecord struct {
 	Signal   string    `json:"signal,omitempty"`    // that killed it: SIGKILL
 	Reason   string    `json:"reason,omitempty"`    // exit, signal, oom, hang, stopped; spawn: could not be started
 
+	Doing *DoingRecord `json:"doing,omitempty"` // what it had open when it went, nil: not known or nothing
+
 	Env map[string]string `json:"env,omitempty"` // as AttemptRecord.Env, where it differs from rank to rank
 }
 

@@ -19,6 +19,7 @@ type cause struct {
 	title    string // of the text: "the error it reported"; empty: there is none
 	text     string
 	missing  string // why there is no text
+	doing    string // "train (1m02s) > allreduce (1.9s)"; empty: not known
 	effects  string // "ranks 0-2 stopped; rank 5 failed after it"
 	next     string // "restart 1 of 3 in 1s"
 	file     string // where its errors went
@@ -36,6 +37,7 @@ func (r *Run) causeOf(a rundir.AttemptRecord) (c cause, ok bool) {
 	}
 	c.where = r.place(a, f)
 	c.title, c.text, c.missing = evidence(f)
+	c.doing = doingOf(a, f.Rank)
 	c.effects = effects(a)
 	c.next = next(a)
 	c.file = oneLine(filepath.Join(r.Dir, a.Name, source{f.Rank, rundir.Err}.file()))

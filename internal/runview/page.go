@@ -78,7 +78,7 @@ func (r *Run) pageCause(a rundir.AttemptRecord, limit int) *pageCause {
 	}
 	return &pageCause{
 		Occasion: r.occasion(a), Headline: c.headline, Where: c.where, Title: c.title, Text: clipMiddle(c.text, limit), Missing: c.missing,
-		Effects: c.effects, Next: c.next, File: c.file, Attempt: label(a),
+		Doing: c.doing, Effects: c.effects, Next: c.next, File: c.file, Attempt: label(a),
 	}
 }
 

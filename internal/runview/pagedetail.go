@@ -33,6 +33,13 @@ func (r *Run) detail(a rundir.AttemptRecord, bar pageBar, now time.Time) pageDet
 		}
 		d.Entries = append(d.Entries, entry)
 	}
+	doing, more := doings(a, pageEntries)
+	for _, one := range doing {
+		d.Doing = append(d.Doing, pageFact{ranksWord(one.ranks), one.text})
+	}
+	if more > 0 {
+		d.Doing = append(d.Doing, pageFact{"…", fmt.Sprintf("and %d more ranks", more)})
+	}
 	for i, l := range a.Left {
 		if i < pageEntries {
 			d.Warnings = append(d.Warnings, "left behind: "+leftWords(l))

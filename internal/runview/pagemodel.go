@@ -16,7 +16,7 @@ type page struct {
 
 type pageFact struct{ Name, Value string }
 
-type pageCause struct{ Occasion, Headline, Where, Title, Text, Missing, Effects, Next, File, Attempt string }
+type pageCause struct{ Occasion, Headline, Where, Title, Text, Missing, Doing, Effects, Next, File, Attempt string }
 
 type pageLegend struct{ Class, Symbol, Words string }
 
@@ -41,6 +41,7 @@ type pageDetail struct {
 	Left               int // ranks without a row
 	Trimmed            bool
 	Error              *pageCause
+	Doing              []pageFact // what ranks had open when they went
 	Entries            []pageEntry
 	Settings           []pageFact
 	Warnings           []string

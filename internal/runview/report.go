@@ -22,6 +22,7 @@ func Report(r *Run, now time.Time) []string {
 		lines = append(lines, r.causeLines(*a)...)
 	}
 	lines = append(lines, r.attemptLines(now)...)
+	lines = append(lines, r.doingLines()...)
 	if n := len(r.Attempts); n > 0 {
 		lines = append(lines, r.chronicleLines(r.Attempts[n-1])...)
 	}
@@ -109,7 +110,7 @@ func (r *Run) causeLines(a rundir.AttemptRecord) []string {
 	} else {
 		lines = append(lines, "  "+c.missing)
 	}
-	for _, f := range []fact{{"consequences", c.effects}, {"next", c.next}, {"its errors", c.file}} {
+	for _, f := range []fact{{"it had open", c.doing}, {"consequences", c.effects}, {"next", c.next}, {"its errors", c.file}} {
 		if f.value != "" {
 			lines = append(lines, "  "+f.name+": "+f.value)
 		}
