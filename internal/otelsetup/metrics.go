@@ -23,19 +23,16 @@ import (
 const fileInterval = time.Hour
 
 // openMetrics makes the provider of metrics, which go where the environment says for
-// metrics, or where the spans go. Nil: nowhere.
+// metrics, or where the spans go. Nil: nowhere. With an error they may still go to a file.
 func openMetrics(ctx context.Context, o Options, own *resource.Resource, lost *metricsLost) (*sdkmetric.MeterProvider, error) {
 	p, err := decide(o.Env, metrics)
-	if err != nil {
-		return nil, err
-	}
 	options := []sdkmetric.Option{sdkmetric.WithResource(own)}
 	add := func(e sdkmetric.Exporter, every ...sdkmetric.PeriodicReaderOption) {
 		reader := sdkmetric.NewPeriodicReader(ownMetrics{Exporter: e, resource: own, lost: lost}, every...)
 		options = append(options, sdkmetric.WithReader(reader))
 	}
 	file := o.filesFor(p).metrics
-	if o.Mode == ModeOn && p.exporter == exporterNone && !p.named && file == "" {
+	if err == nil && o.Mode == ModeOn && p.exporter == exporterNone && !p.named && file == "" {
 		p, err = decideOTLP(o.Env, metrics)
 	}
 	if err == nil && p.exporter != exporterNone {

@@ -109,7 +109,11 @@ func Setup(ctx context.Context, o Options) *Telemetry {
 	if exporter == nil {
 		return off()
 	}
-	return on(ctx, r, exporter, o)
+	t, problem := on(ctx, r, exporter, o)
+	if problem != nil && err == nil { // else it has been said of the spans
+		o.Warn("not all metrics go where they should", "reason", oneLine(problem))
+	}
+	return t
 }
 
 // open makes the exporters of a route. One of them is enough; none is nil.
@@ -142,7 +146,8 @@ func off() *Telemetry {
 	}
 }
 
-func on(ctx context.Context, r route, exporter sdktrace.SpanExporter, o Options) *Telemetry {
+// on connects the parts. The error is about metrics alone.
+func on(ctx context.Context, r route, exporter sdktrace.SpanExporter, o Options) (*Telemetry, error) {
 	own := resource.NewSchemaless(withoutNull(validList(o.Resource))...)
 	p := &pipeline{
 		open: shutdown.New(), tally: &tally{}, timeout: o.Timeout, warn: o.Warn, where: r.String(),
@@ -166,22 +171,20 @@ func on(ctx context.Context, r route, exporter sdktrace.SpanExporter, o Options)
 		sdktrace.WithSpanProcessor(p.open), // before the batch processor: after it nothing would come out
 		sdktrace.WithSpanProcessor(p.gate))...)
 	t := &Telemetry{Tracer: p.provider.Tracer(scopeName), Open: p.open, Enabled: true, Where: p.where, pipeline: p}
-	t.Meter = p.measure(ctx, o, own)
+	var err error
+	t.Meter, err = p.measure(ctx, o, own)
 	go p.flusher()
-	return t
+	return t, err
 }
 
 // measure connects the meter. Where metrics cannot go their way, spans still do.
-func (p *pipeline) measure(ctx context.Context, o Options, own *resource.Resource) metric.Meter {
+func (p *pipeline) measure(ctx context.Context, o Options, own *resource.Resource) (metric.Meter, error) {
 	meters, err := openMetrics(ctx, o, own, &p.metrics)
-	if err != nil {
-		p.metrics.set(err)
-	}
 	if meters == nil {
-		return nometer.NewMeterProvider().Meter(scopeName)
+		return nometer.NewMeterProvider().Meter(scopeName), err
 	}
 	p.meters = meters
-	return meters.Meter(scopeName)
+	return meters.Meter(scopeName), err
 }
 
 // withoutNull drops what has no value: OTLP has no null to send.
