@@ -12,12 +12,12 @@ OUTPUT_PAIRS ?= 8
 
 BUILD = CGO_ENABLED=0 $(GO) build -trimpath
 OUTPUT_BENCH = Output|Files|Torchrun
-TAGS = interop,stress,faults,terminal,output,html
+TAGS = interop,stress,faults,terminal,output,html,telemetry
 # The race detector is C code: it needs cgo, and cgo needs a C compiler.
 CC_FOUND := $(shell command -v "$${CC:-cc}" 2>/dev/null || command -v gcc 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test test-race fuzz lint test-interop test-stress test-faults test-terminal test-output test-html bench bench-output bench-torchrun bench-journal cross clean
+.PHONY: help build demo test test-race fuzz lint test-interop test-stress test-faults test-terminal test-output test-html test-telemetry bench bench-output bench-torchrun bench-journal cross clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 16
@@ -67,6 +67,10 @@ test-output: ## every way to write to every console: nothing lost, altered or mi
 
 test-html: ## the page of a report in headless Chromium; SHOTS=DIR keeps the screenshots
 	SHOTS="$(abspath $(SHOTS))" $(GO) test -tags html -count=1 -v -timeout 10m ./test/html/...
+
+test-telemetry: ## against a real OpenTelemetry Collector, which is built once
+	@collector=$$(GO="$(GO)" sh tools/collector/build.sh) && LENSLAUNCH_TEST_COLLECTOR="$$collector" \
+		$(GO) test -tags telemetry -count=1 -v -timeout 10m ./test/telemetry/...
 
 bench: ## the launcher against the least that a Go program can do, in pairs
 	$(GO) test -run '^$$' -bench . -skip '$(OUTPUT_BENCH)|Python' -benchtime $(PAIRS)x ./bench/...
