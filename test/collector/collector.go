@@ -109,10 +109,11 @@ func (c *Collector) awaitReady(t testing.TB) {
 	}
 }
 
-// Endpoint is where it listens for a protocol.
-func (c *Collector) Endpoint(protocol string) string {
-	return "http://" + c.log.endpoints[protocol]
-}
+// Address is where it listens for a protocol, as "host:port".
+func (c *Collector) Address(protocol string) string { return c.log.endpoints[protocol] }
+
+// Endpoint is where it listens for a protocol, as a URL.
+func (c *Collector) Endpoint(protocol string) string { return "http://" + c.Address(protocol) }
 
 // Environment is what a program that sends to it needs, as "K=V".
 func (c *Collector) Environment(protocol string) []string {
@@ -127,6 +128,7 @@ func (c *Collector) Stop(t testing.TB) {
 	}
 	c.told = true
 	_ = c.process.Signal(syscall.SIGTERM) // it may have ended; that is seen next
+	_ = c.process.Signal(syscall.SIGCONT) // after Freeze
 	select {
 	case <-c.exited:
 	case <-time.After(patience):
@@ -142,6 +144,11 @@ func (c *Collector) Stop(t testing.TB) {
 func (c *Collector) Kill() {
 	c.told = true
 	c.kill()
+}
+
+// Freeze has it stand still, with its connections open, until Stop.
+func (c *Collector) Freeze() {
+	_ = c.process.Signal(syscall.SIGSTOP) // it may have ended; that is seen by Stop
 }
 
 func (c *Collector) kill() {

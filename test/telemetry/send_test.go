@@ -5,7 +5,6 @@ package telemetry
 import (
 	"bytes"
 	"net/http"
-	"strings"
 	"testing"
 
 	coltracepb "go.opentelemetry.io/proto/otlp/collector/trace/v1"
@@ -24,7 +23,7 @@ func send(t *testing.T, c *collector.Collector, protocol string, spans []*tracep
 	t.Helper()
 	request := &coltracepb.ExportTraceServiceRequest{ResourceSpans: spans}
 	if protocol == collector.GRPC {
-		connection, err := grpc.NewClient(strings.TrimPrefix(c.Endpoint(protocol), "http://"), grpc.WithTransportCredentials(insecure.NewCredentials()))
+		connection, err := grpc.NewClient(c.Address(protocol), grpc.WithTransportCredentials(insecure.NewCredentials()))
 		if err != nil {
 			t.Fatal(err)
 		}
