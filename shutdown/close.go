@@ -63,7 +63,10 @@ func (o *OpenSpans) closeAll() {
 	latest := make(map[trace.TraceID]time.Time)
 	for _, span := range spans {
 		id := span.SpanContext().TraceID()
-		end := endTime(span.StartTime(), now)
+		// Compared as it is exported, by the wall clock: a start's two clocks are read
+		// one after the other, so that ends which are one by the monotonic clock are
+		// nanoseconds apart.
+		end := endTime(span.StartTime(), now).Round(0)
 		// Starts were read from a wall clock that may have been set since, so
 		// the ends of one trace can differ. What is closed later lies further
 		// out and must not end earlier.
