@@ -3,6 +3,7 @@
 package telemetry
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -16,13 +17,14 @@ import (
 	"lenslaunch/test/harness"
 )
 
-// job is a launch all of whose ranks end at once, but for the last one: that waits for
-// the test's word and then does what the job is about.
+// job is a launch whose last rank waits for the test's word and then does what the job
+// is about.
 type job struct {
-	name  string
-	flags []string
-	last  string // what the last rank does, in sh
-	code  int    // what the launcher makes of it
+	name   string
+	flags  []string
+	others string // what the other ranks do, in sh; they end at once if it is empty
+	last   string // what the last rank does
+	code   int    // what the launcher makes of it
 }
 
 var jobs = []job{
@@ -34,10 +36,15 @@ var jobs = []job{
 // How many ranks a job has.
 const few, many = 2, 32
 
-// The word is a line in a pipe; a second attempt does not need it again.
-const script = `[ "$RANK" = $((WORLD_SIZE - 1)) ] || exit 0
+// script is what the ranks run. The word is a line in a pipe; a second attempt does not
+// need it again.
+func (j job) script() string {
+	return `if [ "$RANK" != $((WORLD_SIZE - 1)) ]; then
+	` + cmp.Or(j.others, "exit 0") + `
+fi
 [ -e "$GO" ] || read -r line <"$GATE"
-`
+` + j.last
+}
 
 // ending is what a job came to.
 type ending struct {
@@ -59,7 +66,7 @@ func (j job) run(t *testing.T, ranks int, env []string, between func()) ending {
 	}
 	args := slices.Concat([]string{"--nproc", strconv.Itoa(ranks), "--state-dir", harness.StateDir(t)}, j.flags)
 	launch := harness.Launch{
-		Args: append(args, "--", "sh", "-c", script+j.last),
+		Args: append(args, "--", "sh", "-c", j.script()),
 		Env:  slices.Concat([]string{"GATE=" + gate, "GO=" + goAhead, "OTEL_BSP_SCHEDULE_DELAY=100"}, env),
 	}
 	marker, end := harness.NewMarker(), ending{}
