@@ -1,6 +1,7 @@
 // Package otlpfile writes spans to a file as OTLP/JSON, one export request in each line, as
 // the OpenTelemetry Collector's file exporter does and as its otlpjsonfile receiver reads
-// them: where nobody collects, the file can be sent later.
+// them: where nobody collects, the file can be sent later. A request of more than 1 MiB,
+// which is what that receiver takes for one line, becomes several.
 //
 // [File] is a client for the OTLP exporter (it has the methods of otlptrace.Client), so
 // spans are put together by the same code as for a collector, and spans on behalf of

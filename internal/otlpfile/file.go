@@ -8,9 +8,7 @@ import (
 	"sync"
 
 	colmetricpb "go.opentelemetry.io/proto/otlp/collector/metrics/v1"
-	coltracepb "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
-	"google.golang.org/protobuf/proto"
 )
 
 // DefaultLimit is the size that a file does not grow beyond, in bytes.
@@ -80,30 +78,31 @@ func (f *File) Stop(context.Context) error {
 	return nil
 }
 
-// UploadTraces writes one line. The context is asked before the write alone: a write to
-// a file cannot be given up.
+// UploadTraces writes one line, or several if it would be too long for a reader; all of
+// them or none. The context is asked before the write alone: a write to a file cannot be
+// given up.
 func (f *File) UploadTraces(ctx context.Context, spans []*tracepb.ResourceSpans) error {
 	if len(spans) == 0 {
 		return nil
 	}
-	return f.upload(ctx, count(spans), &coltracepb.ExportTraceServiceRequest{ResourceSpans: spans})
+	return f.upload(ctx, count(spans), func() []byte { return appendSpans(nil, spans, longestLine) })
 }
 
 // UploadMetrics writes one line of metrics. They are not counted in [Stats.Written].
 func (f *File) UploadMetrics(ctx context.Context, request *colmetricpb.ExportMetricsServiceRequest) error {
-	return f.upload(ctx, 0, request)
+	return f.upload(ctx, 0, func() []byte { return append(appendJSON(nil, request.ProtoReflect()), '\n') })
 }
 
-func (f *File) upload(ctx context.Context, spans int64, request proto.Message) error {
+func (f *File) upload(ctx context.Context, spans int64, encode func() []byte) error {
 	err := ctx.Err()
-	var line []byte
+	var lines []byte
 	if err == nil {
-		line = append(appendJSON(nil, request.ProtoReflect()), '\n')
+		lines = encode()
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err == nil {
-		err = f.write(line)
+		err = f.write(lines)
 	}
 	if err == nil {
 		f.stats.Written += spans
@@ -118,8 +117,8 @@ func (f *File) upload(ctx context.Context, spans int64, request proto.Message) e
 	return err
 }
 
-// write leaves a whole line or none.
-func (f *File) write(line []byte) error {
+// write leaves whole lines or none.
+func (f *File) write(lines []byte) error {
 	if f.out == nil {
 		return os.ErrClosed
 	}
@@ -130,10 +129,10 @@ func (f *File) write(line []byte) error {
 		return err
 	}
 	defer f.out.end()
-	if size+int64(len(line)) > f.limit {
+	if size+int64(len(lines)) > f.limit {
 		return ErrFull
 	}
-	n, err := f.out.Write(line)
+	n, err := f.out.Write(lines)
 	if err == nil {
 		return nil
 	}
@@ -152,13 +151,4 @@ func (f *File) Stats() Stats {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.stats
-}
-
-func count(spans []*tracepb.ResourceSpans) (n int64) {
-	for _, r := range spans {
-		for _, s := range r.GetScopeSpans() {
-			n += int64(len(s.GetSpans()))
-		}
-	}
-	return n
 }
