@@ -50,11 +50,14 @@ fi
 type ending struct {
 	harness.Outcome
 	took     time.Duration // from the word to the launcher's end
-	warnings int           // that spans were lost
-	lost     int           // spans, as the last warning says
+	warnings int           // lines of the launcher
+	lost     int           // spans, as they say
 }
 
-var warning = regexp.MustCompile(`(?m)^lenslaunch: warning: telemetry.* spans=(\d+) .*$`)
+var (
+	warning = regexp.MustCompile(`(?m)^lenslaunch: warning: .*$`)
+	number  = regexp.MustCompile(`telemetry .*\bspans=(\d+)\b`)
+)
 
 // run launches the job with so many ranks, and gives the word after between.
 func (j job) run(t *testing.T, ranks int, env []string, between func()) ending {
@@ -85,9 +88,12 @@ func (j job) run(t *testing.T, ranks int, env []string, between func()) ending {
 	end.took = over.Sub(word)
 	end.RequireCode(t, j.code)
 	harness.RequireNothingLeft(t, marker)
-	for _, match := range warning.FindAllStringSubmatch(end.Stderr, -1) {
+	for _, line := range warning.FindAllString(end.Stderr, -1) {
 		end.warnings++
-		end.lost, _ = strconv.Atoi(match[1])
+		if match := number.FindStringSubmatch(line); match != nil {
+			n, _ := strconv.Atoi(match[1])
+			end.lost += n
+		}
 	}
 	return end
 }

@@ -44,6 +44,7 @@ var troubles = []trouble{
 	{name: "absent", begin: only(absent), lost: allLost, ranks: few},
 	{name: "silent", begin: only(silent), lost: allLost, ranks: few},
 	{name: "black hole", begin: only(hole), lost: allLost, ranks: few},
+	{name: "of the other protocol", begin: other, lost: allLost, ranks: few},
 	{name: "slow", begin: late(100 * time.Millisecond), lost: allKnown, ranks: few},
 	{name: "too slow", begin: late(2 * bound), lost: allLost, ranks: few},
 	{name: "killed in the middle", begin: struck((*collector.Collector).Kill), lost: lateLost, ranks: few},
@@ -55,6 +56,16 @@ var troubles = []trouble{
 
 func only(address func(t *testing.T) string) func(*testing.T, string) peer {
 	return func(t *testing.T, _ string) peer { return peer{address: address(t), between: func() {}} }
+}
+
+// other is a port that is mistaken for its neighbour's.
+func other(t *testing.T, protocol string) peer {
+	c := collector.Start(t, collector.Options{})
+	address := c.Address(collector.GRPC)
+	if protocol == collector.GRPC {
+		address = c.Address(collector.HTTP)
+	}
+	return peer{address: address, collector: c, between: func() {}}
 }
 
 func late(by time.Duration) func(*testing.T, string) peer {
