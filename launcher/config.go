@@ -48,7 +48,8 @@ type Config struct {
 	Guard      bool          // --guard: a process that ends the ranks if the launcher is killed
 	Groups     bool          // use control groups where they can be made
 
-	Traceparent bool // ranks get TRACEPARENT where there is telemetry
+	Traceparent  bool // ranks get TRACEPARENT where there is telemetry
+	JournalSlots int  // --journal-slots, spans that a rank's journal has room for; 0: as many as is usual
 
 	Output Output
 	Logs   Logs

@@ -50,7 +50,7 @@ func (e *effects) trace(run *running) {
 	for local := range run.journals {
 		rank := e.plan.World.Rank(local)
 		path, err := journal.Create(dir, journal.RankName(name, rank), journal.Header{
-			RunID: e.plan.RunID, Attempt: run.attempt.Number, Rank: rank,
+			RunID: e.plan.RunID, Attempt: run.attempt.Number, Rank: rank, Slots: e.plan.JournalSlots,
 		})
 		if err != nil {
 			run.warnings = append(run.warnings, fmt.Sprintf("what a rank has open when it dies will not be known: %v", err))
@@ -120,7 +120,7 @@ func (e *effects) lookAtOpenWork(run *running) (open openWork) {
 		}
 		who := Worker{Local: local, Rank: e.plan.World.Rank(local)}
 		w, err := openwork.Look(path, openwork.Witness{
-			At: end.At, Pid: end.Pid, Over: over, Reason: end.obituary(), Slots: journal.DefaultSlots,
+			At: end.At, Pid: end.Pid, Over: over, Reason: end.obituary(), Slots: e.plan.JournalSlots,
 			Carrier: e.plan.carrier(who, run.attempt),
 		})
 		switch {

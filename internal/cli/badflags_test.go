@@ -58,6 +58,7 @@ func nonsense(t *testing.T) map[string][]string {
 		"env":                  {"K", "=v", "A B=c", "RANK=3", "MASTER_PORT=1", "OTEL_RESOURCE_ATTRIBUTES=a=b", " K=v"},
 		"cpu-bind":             {"x", "core", "none,numa"},
 		"telemetry":            {"x", "On", "yes", "1"},
+		"journal-slots":        {"x", "0", "-1", "4097", "1.5"},
 		"telemetry-file":       {t.TempDir()},
 		"telemetry-timeout":    durations,
 		"omp-threads":          {"x", "0", "-1", "1.5", "99999999999"},

@@ -13,6 +13,7 @@ import (
 	"lenslaunch/internal/placement"
 	"lenslaunch/internal/port"
 	"lenslaunch/internal/proc"
+	"lenslaunch/journal"
 	"lenslaunch/launcher"
 	"lenslaunch/ranks"
 )
@@ -22,7 +23,7 @@ import (
 func config(s settings, command []string, gpus gpuCount) (launcher.Config, error) {
 	c := launcher.Config{Command: command, Env: s.env}
 	for _, read := range []func(settings, *launcher.Config) error{
-		readIdentity, readPolicy, readStop, readHang, readPlacement, readEnvironment, readPort, readTraceparent,
+		readIdentity, readPolicy, readStop, readHang, readPlacement, readEnvironment, readPort, readTraced,
 	} {
 		if err := read(s, &c); err != nil {
 			return c, err
@@ -192,9 +193,14 @@ func readEnvironment(s settings, c *launcher.Config) error {
 	return err
 }
 
-func readTraceparent(s settings, c *launcher.Config) error {
+// readTraced reads what ranks get of telemetry.
+func readTraced(s settings, c *launcher.Config) error {
 	without, err := s.get("no-traceparent").yes()
+	if err != nil {
+		return err
+	}
 	c.Traceparent = !without
+	c.JournalSlots, err = s.get("journal-slots").integer(1, journal.MaxSlots, "a number from 1 to "+strconv.Itoa(journal.MaxSlots))
 	return err
 }
 

@@ -175,8 +175,11 @@ func resourceFlags() []flagSpec {
 }
 
 func telemetryFlags() []flagSpec {
-	return append(exportFlags(), flagSpec{name: "no-traceparent", kind: isSwitch, cat: catTelemetry,
-		help: "do not make the workers' traces part of the launcher's by TRACEPARENT"})
+	return append(exportFlags(),
+		flagSpec{name: "no-traceparent", kind: isSwitch, cat: catTelemetry,
+			help: "do not make the workers' traces part of the launcher's by TRACEPARENT"},
+		flagSpec{name: "journal-slots", arg: "N", initial: "1024", cat: catTelemetry,
+			help: "spans that the journal of a rank has room for, of 256 bytes each, up to 4096"})
 }
 
 // exportFlags are about where telemetry goes, whoever sends it.
