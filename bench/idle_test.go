@@ -18,7 +18,13 @@ import (
 // its guard.
 func idle(b *testing.B) []int {
 	b.Helper()
-	cmd := exec.Command(build(b, "lenslaunch/cmd/lenslaunch"), "--nproc", "8", "--", "/bin/sh", "-c", "echo ready; exec sleep 600")
+	return eightRanks(b, "--nproc", "8", "--", "/bin/sh", "-c", "echo ready; exec sleep 600")
+}
+
+// eightRanks starts a launcher whose 8 ranks say when they are ready.
+func eightRanks(b *testing.B, args ...string) []int {
+	b.Helper()
+	cmd := exec.Command(build(b, "lenslaunch/cmd/lenslaunch"), args...)
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
 		b.Fatal(err)
