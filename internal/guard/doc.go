@@ -4,7 +4,8 @@
 // stdio on /dev/null. It holds the read end of a pipe; the launcher holds the write
 // end and tells on it what the current attempt consists of. When the pipe ends
 // without a farewell, the launcher is gone: the guard ends the attempt's processes,
-// notes the end in the ledger, and exits.
+// notes the end in the ledger, runs the command that the launcher left for this case
+// (which exports what was open), and exits.
 //
 //	launcher ──attempt, leader, leader, ... , over, attempt, ... , bye──▶ guard
 //	launcher ──attempt, leader, leader, ... (killed)────────── EOF ─────▶ guard: end it all

@@ -33,6 +33,11 @@ func TestMain(m *testing.M) {
 	case os.Getenv("GUARD_TEST") == "worker":
 		fmt.Println(os.Getpid())
 		sit()
+	case os.Getenv("GUARD_TEST") == "last":
+		if os.WriteFile(os.Getenv("GUARD_OUT"), []byte(strings.Join(os.Args, " ")), 0o600) != nil {
+			os.Exit(9)
+		}
+		os.Exit(0)
 	case os.Getenv("GUARD_TEST") == "parent":
 		os.Exit(beParent())
 	}
@@ -73,6 +78,12 @@ func beLauncher() int {
 	}
 	if client.Attempt(a) != nil {
 		return 6
+	}
+	if file := os.Getenv("GUARD_LAST"); file != "" {
+		last := Command{Args: []string{"recover", "--at=" + Ended}, Env: []string{"GUARD_TEST=last", "GUARD_OUT=" + file}}
+		if client.Last(last) != nil {
+			return 6
+		}
 	}
 	worker := exec.Command(os.Args[0])
 	kind := cmp.Or(os.Getenv("GUARD_WORKER"), "worker")
@@ -252,6 +263,37 @@ func TestLauncherKilled(t *testing.T) {
 
 // What a leader left in its group, and shows nothing else of the attempt, ends too, also
 // where the leader was reaped before.
+// When all has been ended the guard runs what its launcher left for that, and tells it
+// when the launcher went; after a farewell it does not.
+func TestLastCommand(t *testing.T) {
+	for _, kill := range []bool{true, false} {
+		file := filepath.Join(t.TempDir(), "last")
+		s := start(t, "GUARD_LAST="+file)
+		before := time.Now()
+		if kill {
+			if err := s.launcher.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+		} else if _, err := s.stdin.WriteString("bye\n"); err != nil {
+			t.Fatal(err)
+		}
+		_ = s.launcher.Wait()
+		gone(t, "guard", s.guard)
+		text, err := os.ReadFile(file)
+		if !kill {
+			if !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("after a farewell: %q, %v", text, err)
+			}
+			continue
+		}
+		said, ok := strings.CutPrefix(string(text), "lenslaunch recover --at=")
+		at, timeErr := time.Parse(time.RFC3339Nano, said)
+		if err != nil || !ok || timeErr != nil || at.Before(before.Add(-time.Second)) || at.After(time.Now()) {
+			t.Errorf("%q, %v, %v", text, err, timeErr)
+		}
+	}
+}
+
 func TestLauncherKilledAfterItsLeader(t *testing.T) {
 	for _, reap := range []string{"", "1"} {
 		s := start(t, "GUARD_WORKER=parent", "GUARD_REAP="+reap)

@@ -54,6 +54,8 @@ func TestRead(t *testing.T) {
 			Watch{Attempt: attempt(5), Leaders: []proc.ID{one, two}, Reaped: 70}, false},
 		{"reaped in an earlier attempt", []message{{Attempt: attempt(5)}, {Leader: &one}, {Reaped: 70}, {Over: true}, {Attempt: attempt(6)}, {Leader: &two}},
 			Watch{Attempt: attempt(6), Leaders: []proc.ID{two}}, false},
+		{"a last command, over attempts", []message{{Last: &Command{Args: []string{"x"}, Env: []string{"K=v"}}}, {Attempt: attempt(5)}, {Over: true}},
+			Watch{Last: &Command{Args: []string{"x"}, Env: []string{"K=v"}}}, false},
 		{"farewell", []message{{Attempt: attempt(5)}, {Leader: &one}, {Bye: true}}, Watch{}, true},
 	}
 	for _, tt := range tests {
