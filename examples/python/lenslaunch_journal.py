@@ -6,21 +6,24 @@ it ends. This span processor notes names, ids and times of spans in a small file
 lenslaunch made for this rank and reads when the rank has gone. Copy this file next to
 your program; it needs nothing but the OpenTelemetry API and SDK.
 
-    import lenslaunch_journal
-    trace.get_tracer_provider().add_span_processor(
-        lenslaunch_journal.JournalSpanProcessor.from_env())
+Beside a set-up that makes the tracer provider itself (NeMo Lens, opentelemetry-instrument),
+after it:
 
-Registered like this, after the processor that exports, it keeps open spans. With a wrapped
-exporter, spans that ended but did not reach the collector survive too:
+    lenslaunch_journal.install()
+
+With a provider of your own, install() does as well, or:
 
     journal = JournalSpanProcessor.from_env()
-    provider.add_span_processor(journal)  # first
+    provider.add_span_processor(journal)
     provider.add_span_processor(BatchSpanProcessor(journal.wrap(OTLPSpanExporter())))
 
+With a wrapped exporter, spans that ended but did not reach the collector survive, too. One
+that exports to no batch processor needs none: register the journal after it.
+
 Without LENSLAUNCH_SPAN_JOURNAL, or when the file cannot be used, it does nothing. It never
-blocks, never raises, and adds about 2 microseconds to a span. It keeps no attributes, events
-or links. One process writes a journal: what inherits the variable runs without one, and so
-does a child made by fork.
+blocks, never raises, and adds about 2 microseconds to a span, 3 with a wrapped exporter. It
+keeps no attributes, events or links. One process writes a journal: what inherits the variable
+runs without one, and so does a child made by fork.
 
 attach_parent() makes the launcher's span (TRACEPARENT) the parent of this process's spans.
 
@@ -40,10 +43,12 @@ import time
 import weakref
 from zlib import crc32
 
+from opentelemetry import trace
 from opentelemetry.context import attach
 from opentelemetry.propagators.textmap import Getter
 from opentelemetry.sdk.trace import SpanProcessor
-from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
+from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
+from opentelemetry.trace import SpanKind, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 __all__ = ["VARIABLE", "JournalSpanProcessor", "attach_parent", "install", "parent_context"]
@@ -60,48 +65,58 @@ _RESOURCE, _RESOURCE_ROOM = 4096, 12280
 _SCOPES, _SCOPE_SIZE, _MAX_SCOPES = 16384, 128, 32
 _SLOTS = 20480
 
-# Numbers of single words of 8 bytes; the end is counted from the slot's first.
+# Numbers of single words of 8 bytes.
 _CLEAN, _SKIPPED, _ACTIVITY = 2080 // 8, 2088 // 8, 2096 // 8
-_END = 232 // 8
 
 _MAX_NAME = 152
-_fill = struct.Struct("<16s8s8sqIHH152sqq").pack_into  # bytes 16..231 of a slot
+_NAME = struct.Struct("<H152s")
+_pack = struct.Struct("<16s8s8sqIH154sqq").pack  # bytes 16..231 of a slot
 _NO_PARENT = bytes(8)
 _NAME_CUT, _PARENT_REMOTE = 0x40, 0x80
-# The word behind the state without its CRC, by kind of the API (OTLP's is one more) and flags.
-_CRC_AND_MARKS = [
-    ((kind ^ flags ^ 0x5A) | kind << 16 | flags << 24) << 32
-    for kind in range(1, 6)
-    for flags in range(256)
-]
-_SUCCESS = SpanExportResult.SUCCESS
+_MAX_NAMES = 512  # names of spans that are kept ready
 
-_thread = threading.local()
+_INTERNAL, _UNSET = SpanKind.INTERNAL, StatusCode.UNSET
+
+# What a span that the SDK can make does not raise, and little else: a signal handler's own
+# exception, which can come up anywhere, is the program's.
+_ODD = (
+    ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError,
+    struct.error,
+)  # fmt: skip
+
+
+def _marks(kind, flags):
+    """The upper half of the word behind the state; kind is the API's, OTLP's is one more."""
+    kind += 1
+    return ((kind ^ flags ^ 0x5A) | kind << 16 | flags << 24) << 32
+
+
+# By trace flags, for a span of kind internal: 0 for one that is not sampled.
+_LOCAL = [flags & 1 and _marks(0, flags & 3) for flags in range(256)]
+_REMOTE = [flags & 1 and _marks(0, flags & 3 | _PARENT_REMOTE) for flags in range(256)]
+# By kind: what makes those marks the kind's.
+_KINDS = [_marks(0, 0) ^ _marks(kind, 0) for kind in range(5)]
+_CUT = _marks(0, 0) ^ _marks(0, _NAME_CUT)
 
 
 class JournalSpanProcessor(SpanProcessor):
     """A span processor that writes the journal; from_env() makes one.
 
-    There are no locks: lists and dictionaries of Python hand out a slot, and whoever took a
-    slot's number out of one owns the slot. The state word is written last, as one store of 8
-    bytes, so a kill at any moment leaves no span or a whole one.
+    Without a journal it is an idle processor. With one, its methods on_start and on_end are
+    the functions of _writer().
     """
 
     def __init__(self, path=None):
         self.step = self.epoch = 0  # set them as you go: spans that start carry them
         self.error = None  # why there is no journal
         self._alive = b"\0"  # 1 in the only process that writes
-        self._wrapped = self._left = False
-        self._fresh = True
-        self._open, self._ended = {}, {}  # span id -> slot: (number of its first word, its body)
-        self._scopes, self._scope = {}, (None, 0)  # (name, version) -> number; the last one
+        self._wrapped = False
         if path:
             try:
                 self._map = _claim(path)
                 self._words = memoryview(self._map).cast("Q")
-                self._halves = memoryview(self._map).cast("I")
-                self._take_over()
                 self._alive = _zero_in_children()
+                self.on_start, self.on_end, *self._functions = _writer(self)
             except Exception as error:  # a program must run without a journal, too
                 self.error = error
 
@@ -113,178 +128,286 @@ class JournalSpanProcessor(SpanProcessor):
     def wrap(self, exporter):
         """An exporter that tells the journal which spans have arrived.
 
-        Call it before the first span, and register the journal before the processor that
-        exports. A span then stays in the journal until its export has succeeded.
+        Call it before the first span. A span then stays in the journal, with its true end,
+        until its export has succeeded.
         """
         if not self._alive[0]:
             return exporter
-        self._wrapped = True
-        return _Exporter(exporter, self)
-
-    def on_start(self, span, parent_context=None):
-        # One function and few steps on purpose: this is paid for every span.
-        if not self._alive[0]:
-            return
-        try:
-            context = span.context
-            flags = context.trace_flags & 3
-            if not flags & 1:
-                return  # recorded, but sampled out: nobody exports it
-            parent = span.parent
-            if parent is None:
-                parent_id = _NO_PARENT
-            else:
-                parent_id = parent.span_id.to_bytes(8, "big")
-                if parent.is_remote:
-                    flags |= _PARENT_REMOTE
-            name = span.name.encode()
-            if len(name) > _MAX_NAME:
-                name = _cut(span.name, _MAX_NAME)
-                flags |= _NAME_CUT
-            scope = self._scope
-            if scope[0] is not span.instrumentation_scope:
-                scope = self._scope_of(span.instrumentation_scope)
-            try:
-                thread = _thread.id
-            except AttributeError:
-                thread = _thread.id = threading.get_native_id()
-            if self._fresh:
-                self._fresh = False
-                self._write_resource(span.resource)
-            try:
-                slot = self._free.pop()
-            except IndexError:
-                slot = self._oldest_ended() if self._ended else None
-                if slot is None:  # full of open spans: they are older, and matter more
-                    self._words[_SKIPPED] += 1
-                    return
-            word, body = slot
-            span_id, start, words = context.span_id, span.start_time, self._words
-            _fill(
-                body, 0, context.trace_id.to_bytes(16, "big"), span_id.to_bytes(8, "big"), parent_id,
-                start, thread, scope[1], len(name), name, self.step, self.epoch,
-            )  # fmt: skip
-            words[word + 1] = crc32(body) | _CRC_AND_MARKS[span.kind._value_ << 8 | flags]
-            self._open[span_id] = slot
-            words[word] += 5  # the next generation, state 1; it was state 0
-            words[_ACTIVITY] = start
-        except UnicodeEncodeError:  # a lone surrogate in the name: once more without it
-            self.on_start(_Renamed(span), parent_context)
-        except Exception:  # whatever it is, it is no business of the program's
-            pass
-
-    def on_end(self, span):
-        if not self._alive[0]:
-            return
-        try:
-            slot = self._open.pop(span.context.span_id, None)
-            if slot is None:
-                return
-            if self._wrapped or self._left:
-                self._keep(span, slot)
-            else:
-                self._words[slot[0]] -= 1
-                self._free.append(slot)
-            self._words[_ACTIVITY] = span.end_time
-        except Exception:
-            pass
-
-    def _keep(self, span, slot):
-        """Ends a span that nobody is known to have yet: end, marks, state, in this order."""
-        words, word = self._words, slot[0]
-        end, marks, status = span.end_time, words[word + 1] >> 32, span.status.status_code.value
-        words[word + _END] = end
-        fold = end ^ end >> 32
-        fold ^= fold >> 16
-        check = (fold ^ fold >> 8 ^ status ^ marks >> 16 ^ marks >> 24 ^ 0x5A) & 0xFF
-        self._halves[word * 2 + 3] = check | status << 8 | (marks & 0xFFFF0000)
-        words[word] += 1
-        self._ended[span.context.span_id] = slot
-
-    def _exported(self, spans):
-        if not self._alive[0]:
-            return
-        for span in spans:
-            span_id = span.context.span_id
-            slot = self._ended.pop(span_id, None)
-            if slot is None:  # arrived before the journal heard of its end
-                slot = self._open.pop(span_id, None)
-            if slot is not None:
-                self._words[slot[0]] &= ~3
-                self._free.append(slot)
-
-    def _oldest_ended(self):
-        """The slot of the span that ended first, free for another; None if others were faster."""
-        for _ in range(8):
-            try:
-                slot = self._ended.pop(next(iter(self._ended)))
-            except (KeyError, RuntimeError):  # another thread changed it meanwhile
-                continue
-            except StopIteration:
-                return None
-            self._words[slot[0]] &= ~3
-            return slot
-        return None
+        if not self._wrapped:
+            self._wrapped = True
+            # The SDK calls the former before any processor's on_end, so that it does not
+            # matter where the journal is registered; one that does not calls the latter.
+            self._on_ending, self.on_end = self._functions[:2]
+        return _Exporter(exporter, self._functions[2])
 
     def shutdown(self):
         """Marks the journal as left in order. What is open stays: nobody else tells of it."""
         if self._alive[0]:
-            self._left = True  # a span that ends now is exported by nobody
+            self.on_end = self._functions[1]  # a span that ends now is exported by nobody
             self._words[_CLEAN] = 1
 
     def force_flush(self, timeout_millis=30000):
         return True
 
-    # --- once in a process --------------------------------------------------------------
 
-    def _take_over(self):
-        """Leaves slots and scopes alone that a program before execv has filled."""
-        words, view = self._words, memoryview(self._map)
-        self._free = [
-            (at // 8, view[at + 16 : at + 232])
-            for at in range(len(self._map) - _SLOT_SIZE, _SLOTS - 1, -_SLOT_SIZE)
-            if words[at // 8] & 3 == 0
-        ]
-        self._unused = []
-        for number in range(_MAX_SCOPES, 0, -1):
-            at = _SCOPES + (number - 1) * _SCOPE_SIZE
-            word = words[at // 8]
-            if word:
-                name, version = word & 0xFFFF, word >> 16 & 0xFFFF
-                text = self._map[at + 8 : at + 8 + name + version]
-                self._scopes[text[:name], text[name:]] = number
-            else:
-                self._unused.append(number)
+def _writer(journal):
+    """The functions that are paid for with every span.
 
-    def _write_resource(self, resource):
-        try:
-            attributes = {str(k): _plain(v) for k, v in resource.attributes.items()}
-            document = {"attributes": {k: v for k, v in attributes.items() if v is not None}}
-            if resource.schema_url:
-                document["schema_url"] = resource.schema_url
-            text = json.dumps(document, allow_nan=False).encode()
-        except Exception:  # without it the rank's carrier has to do
+    Everything that they need is a variable of theirs, whatever can be prepared is, and
+    little is checked: what they do not expect raises one of _ODD, and is no business of the
+    program's. All that can go wrong does so before a slot is taken.
+
+    There are no locks: lists and dictionaries of Python hand out a slot, and whoever took a
+    slot out of one owns it. The state word is written last, as one store of 8 bytes, so a
+    kill at any moment leaves no span or a whole one.
+    """
+    data, words, alive = journal._map, journal._words, journal._alive
+    halves = memoryview(data).cast("I")
+    free, opened, ended = _free_slots(words), {}, {}  # the latter by span id
+    take, give = free.pop, free.append
+    names, thread_of = {}, threading.local()
+    # What many spans have in common, as of the last: one tuple each, for the threads' sake.
+    family = (object(), b"", b"", _LOCAL)  # parent, trace id, parent id, marks by trace flags
+    scope = (object(), 0)  # and its number
+    unset = None  # a status
+    number_of = _common(data, words)
+
+    def on_start(span, parent_context=None):
+        nonlocal family, scope
+        if not alive[0]:
             return
-        word = _RESOURCE // 8
-        self._words[word] = 0
-        if len(text) <= _RESOURCE_ROOM:
-            self._map[_RESOURCE + 8 : _RESOURCE + 8 + len(text)] = text
-            self._words[word] = crc32(text) << 32 | len(text)
+        try:
+            context, parent = span._context, span._parent
+            if parent is None:
+                trace_id, parent_id, marks = context[0].to_bytes(16, "big"), _NO_PARENT, _LOCAL
+            else:
+                relation = family
+                if relation[0] is not parent:
+                    relation = family = (
+                        parent,
+                        parent[0].to_bytes(16, "big"),
+                        parent[1].to_bytes(8, "big"),
+                        _REMOTE if parent[2] else _LOCAL,
+                    )
+                _, trace_id, parent_id, marks = relation
+            mark = marks[context[3]]
+            if not mark:
+                return  # recorded, but sampled out: nobody exports it
+            if span._kind is not _INTERNAL:
+                mark ^= _KINDS[span._kind._value_]
+            name = names.get(span._name)
+            if name is None:
+                name, cut = _spell(span._name)
+                mark ^= cut
+                if not cut:
+                    if len(names) >= _MAX_NAMES:
+                        names.clear()
+                    names[span._name] = name
+            known = scope
+            if known[0] is not span._instrumentation_scope:
+                known = scope = (span._instrumentation_scope, number_of(span))
+            try:
+                thread = thread_of.id
+            except AttributeError:
+                thread = thread_of.id = threading.get_native_id()
+            span_id, start = context[1], span._start_time
+            body = _pack(
+                trace_id, span_id.to_bytes(8, "big"), parent_id, start, thread, known[1], name,
+                journal.step, journal.epoch,
+            )  # fmt: skip
+            mark |= crc32(body)
+            try:
+                slot = take()
+            except IndexError:
+                slot = oldest_ended() if ended else None
+                if slot is None:  # full of open spans: they are older, and matter more
+                    words[_SKIPPED] += 1
+                    return
+            word, check, place, state, _, _ = slot
+            data[place] = body
+            words[check] = mark
+            slot[3] = state = state + 4  # the next generation, open
+            opened[span_id] = slot
+            words[word] = state
+            words[_ACTIVITY] = start
+        except _ODD:
+            again(on_start, span)
 
-    def _scope_of(self, scope):
-        """The scope with its number; 0 for none and for one that there is no room for."""
-        number = 0
-        if scope is not None:
-            key = name, version = _cut(scope.name or "", 88), _cut(scope.version or "", 32)
-            number = self._scopes.get(key, 0)
-            if not number and self._unused and (name or version):
-                number = self._unused.pop()  # another thread may add the same: that costs room only
-                at, text = _SCOPES + (number - 1) * _SCOPE_SIZE, name + version
-                self._map[at + 8 : at + 8 + len(text)] = text
-                self._words[at // 8] = crc32(text) << 32 | len(version) << 16 | len(name)
-                self._scopes[key] = number
-        self._scope = found = (scope, number)
-        return found
+    def on_end(span):
+        """Forgets a span: for the processor that exports, registered before, it has ended."""
+        if not alive[0]:
+            return
+        try:
+            slot = opened.pop(span._context[1], None)
+            if slot is not None:
+                words[slot[0]] = slot[3] - 1
+                give(slot)
+        except _ODD:
+            again(on_end, span)
+
+    def keep(span):
+        """Ends a span that nobody is known to have yet: end, marks, state, in this order."""
+        nonlocal unset
+        if not alive[0]:
+            return
+        try:
+            span_id = span._context[1]
+            slot = opened.pop(span_id, None)
+            if slot is None:
+                return
+            word, _, _, state, end_word, marks = slot
+            words[end_word] = end = span._end_time
+            check = end ^ end >> 32
+            check ^= check >> 16
+            check = (check ^ check >> 8) & 0xFF
+            if span._status is not unset:
+                if span._status.status_code is _UNSET:
+                    unset = span._status  # most spans have the same one
+                check ^= span._status.status_code._value_ * 0x0101  # itself, and in the check
+            halves[marks] ^= check
+            words[word] = state + 1
+            ended[span_id] = slot
+        except _ODD:
+            again(keep, span)
+
+    def keep_late(span):
+        if span._context[1] in opened:
+            keep(span)
+
+    def again(function, span):
+        """Once more, with values that can be written."""
+        if type(span) is not _Plain:
+            try:
+                journal.step, journal.epoch = _integer(journal.step), _integer(journal.epoch)
+                function(_Plain(span))
+            except _ODD:
+                pass
+
+    def exported(spans):
+        if not alive[0]:
+            return
+        for span in spans:
+            span_id = span._context[1]
+            slot = ended.pop(span_id, None)
+            if slot is None:  # arrived before the journal, in the wrong place, heard of its end
+                slot = opened.pop(span_id, None)
+            if slot is not None:
+                words[slot[0]] = slot[3] - 1
+                give(slot)
+
+    def oldest_ended():
+        """The slot of the span that ended first, for another; None if others were faster."""
+        for _ in range(8):
+            try:
+                slot = ended.pop(next(iter(ended)))
+            except (KeyError, RuntimeError):  # another thread changed it meanwhile
+                continue
+            except StopIteration:
+                return None
+            words[slot[0]] = slot[3] - 1
+            return slot
+        return None
+
+    return on_start, on_end, keep, keep_late, exported
+
+
+def _free_slots(words):
+    """What the functions of _writer() need of each free slot, as they need it.
+
+    The numbers of the state word and of the one behind it, the place of the body, the state
+    word of the last open span, the numbers of the end's word and of the marks' half word.
+    Slots that a program before execv has filled are left alone. It is a stack: the memory of
+    the slot that was freed last is the warmest.
+    """
+    first, step = _SLOTS // 8, _SLOT_SIZE // 8
+    return [
+        [n, n + 1, slice(n * 8 + 16, n * 8 + 232), words[n] + 1, n + 232 // 8, n * 2 + 3]
+        for n in range(len(words) - step, first - 1, -step)
+        if words[n] & 3 == 0
+    ]
+
+
+def _spell(name):
+    """Length and text of a name as they stand in a slot, and the marks of one that was cut."""
+    data = name.encode()
+    if len(data) <= _MAX_NAME:
+        return _NAME.pack(len(data), data), 0
+    data = _cut(name, _MAX_NAME)
+    return _NAME.pack(len(data), data), _CUT
+
+
+class _Plain:
+    """A span with values that can be written, whatever they were, from its public side."""
+
+    def __init__(self, span):
+        context, parent, kind = span.context, span.parent, span.kind
+        self._context = context.trace_id, context.span_id, False, context.trace_flags & 3
+        self._parent = parent and (parent.trace_id, parent.span_id, parent.is_remote)
+        self._name = str(span.name).encode("utf-8", "replace").decode()
+        self._kind = kind if isinstance(kind, SpanKind) else _INTERNAL
+        self._instrumentation_scope, self._resource = span.instrumentation_scope, span.resource
+        self._start_time, self._end_time = _integer(span.start_time), _integer(span.end_time)
+        self._status = span.status
+
+
+def _integer(value):
+    try:
+        return min(max(int(value), -(1 << 63)), (1 << 63) - 1)
+    except (ArithmeticError, TypeError, ValueError):
+        return 0
+
+
+def _common(data, words):
+    """The function that gives the number of a span's scope in the table, adding what is new.
+
+    0 is for none and for one that there is no room for. It sees the first span, so it writes
+    the resource, too.
+    """
+    known, unused, fresh = {}, [], [True]
+    for number in range(_MAX_SCOPES, 0, -1):
+        at = _SCOPES + (number - 1) * _SCOPE_SIZE
+        word = words[at // 8]
+        if word:  # of a program before execv
+            name, version = word & 0xFFFF, word >> 16 & 0xFFFF
+            text = data[at + 8 : at + 8 + name + version]
+            known[text[:name], text[name:]] = number
+        else:
+            unused.append(number)
+
+    def number_of(span):
+        if fresh:
+            fresh.clear()
+            _write_resource(data, words, span._resource)
+        scope = span._instrumentation_scope
+        if scope is None:
+            return 0
+        key = name, version = _cut(scope.name or "", 88), _cut(scope.version or "", 32)
+        number = known.get(key, 0)
+        if not number and unused and (name or version):
+            number = unused.pop()  # another thread may add the same: that costs room only
+            at, text = _SCOPES + (number - 1) * _SCOPE_SIZE, name + version
+            data[at + 8 : at + 8 + len(text)] = text
+            words[at // 8] = crc32(text) << 32 | len(version) << 16 | len(name)
+            known[key] = number
+        return number
+
+    return number_of
+
+
+def _write_resource(data, words, resource):
+    try:
+        attributes = {str(k): _plain(v) for k, v in resource.attributes.items()}
+        document = {"attributes": {k: v for k, v in attributes.items() if v is not None}}
+        if resource.schema_url:
+            document["schema_url"] = resource.schema_url
+        text = json.dumps(document, allow_nan=False).encode()
+    except _ODD:  # without it the rank's carrier has to do
+        return
+    word = _RESOURCE // 8
+    words[word] = 0
+    if len(text) <= _RESOURCE_ROOM:
+        data[_RESOURCE + 8 : _RESOURCE + 8 + len(text)] = text
+        words[word] = crc32(text) << 32 | len(text)
 
 
 def _cut(text, most):
@@ -304,37 +427,22 @@ def _plain(value):
     return None
 
 
-class _Renamed:
-    """A span whose name can be written."""
-
-    def __init__(self, span):
-        self._span = span
-        self.name = span.name.encode("utf-8", "replace").decode()
-
-    def __getattr__(self, name):
-        return getattr(self._span, name)
-
-
 class _Exporter(SpanExporter):
     """An exporter that frees the slots of what has arrived."""
 
-    def __init__(self, exporter, journal):
-        self._exporter, self._journal = exporter, journal
+    def __init__(self, exporter, exported):
+        self._exporter, self._exported = exporter, exported
+        # The SDK looks whether they take a timeout.
+        self.shutdown, self.force_flush = exporter.shutdown, exporter.force_flush
 
     def export(self, spans):
         result = self._exporter.export(spans)
-        if result is _SUCCESS:
+        if result is SpanExportResult.SUCCESS:
             try:
-                self._journal._exported(spans)
-            except Exception:
+                self._exported(spans)
+            except _ODD:
                 pass
         return result
-
-    def shutdown(self):
-        return self._exporter.shutdown()
-
-    def force_flush(self, timeout_millis=30000):
-        return self._exporter.force_flush(timeout_millis)
 
     def __getattr__(self, name):  # whatever else the exporter can do
         return getattr(self._exporter, name)
@@ -448,18 +556,40 @@ def _zero_in_children():
 
 
 def install(journal=None, provider=None):
-    """Registers a journal with the (global) tracer provider and returns it.
+    """Registers a journal with a tracer provider (the global one) and returns it.
 
-    Where telemetry is off, or this rank is one that does not export, the provider takes no
-    processors, and there is nothing to keep.
+    For set-ups that make the provider themselves, as NeMo Lens does: call it after them, and
+    before the first span. The exporters of the batch processors that are there are wrapped,
+    so that spans survive that have ended and still wait to be exported. Where telemetry is
+    off, or this rank is one that does not export, the provider takes no processors, and there
+    is nothing to keep.
     """
-    from opentelemetry import trace
-
     journal = journal or JournalSpanProcessor.from_env()
-    add = getattr(provider or trace.get_tracer_provider(), "add_span_processor", None)
-    if add is not None:
-        add(journal)
+    provider = provider or trace.get_tracer_provider()
+    add = getattr(provider, "add_span_processor", None)
+    if add is None:
+        journal.error = journal.error or OSError("the tracer provider takes no span processors")
+        return journal
+    add(journal)  # first: what is wrapped is to be in the journal
+    for holder, name in _exporters(provider):
+        setattr(holder, name, journal.wrap(getattr(holder, name)))
     return journal
+
+
+def _exporters(provider):
+    """Where the provider's batch processors keep their exporters.
+
+    The SDK has no way to ask. Where it keeps them elsewhere one day, none is found, and the
+    journal keeps only the spans that are open.
+    """
+    composite = getattr(provider, "_active_span_processor", None)
+    for processor in getattr(composite, "_span_processors", ()):
+        if isinstance(processor, BatchSpanProcessor):
+            inner = getattr(processor, "_batch_processor", None)
+            holder, name = (processor, "span_exporter") if inner is None else (inner, "_exporter")
+            exporter = getattr(holder, name, None)
+            if isinstance(exporter, SpanExporter) and not isinstance(exporter, _Exporter):
+                yield holder, name
 
 
 class _Environment(Getter):
