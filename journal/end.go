@@ -18,28 +18,30 @@ func (w *Writer) OnEnd(s sdktrace.ReadOnlySpan) {
 		return
 	}
 	id := idOf(s.SpanContext())
-	slot, ok := w.index.remove(id) // the slot is this goroutine's now
-	if !ok {
-		return
+	slot, isNear := w.near.find(id)
+	if !isNear {
+		var ok bool
+		if slot, ok = w.index.remove(id); !ok { // if it is, the slot is this goroutine's
+			return
+		}
 	}
-	end := uint64(s.EndTime().UnixNano())
 	state := w.state(slot)
 	word := state.Load()
 	wrapped := w.wrapped.Load()
-	if wrapped || w.left.Load() {
-		// The order counts: a kill in between leaves an open span that is whole.
-		at := w.data[offsetOf(slot):][:slotSize]
-		word64(at, slotEnd).Store(end)
-		word32(at, slotMarks).Store(marks(otlpStatus(s.Status().Code), at[slotMarks+2], at[slotMarks+3], end))
-		if wrapped { // back in the index before the state allows others to have the slot
-			w.index.insert(id, slot)
-		}
-		state.CompareAndSwap(word, word-stateOpen+stateEnded)
-	} else {
+	if !wrapped && !w.left.Load() {
 		state.Store(word &^ stateMask)
-		w.free.add(slot)
+		w.release(slot)
+		return
 	}
-	w.active(end)
+	// The order counts: a kill in between leaves an open span that is whole.
+	end := uint64(s.EndTime().UnixNano())
+	at := w.data[offsetOf(slot):][:slotSize]
+	word64(at, slotEnd).Store(end)
+	word32(at, slotMarks).Store(marks(otlpStatus(s.Status().Code), at[slotMarks+2], at[slotMarks+3], end))
+	if wrapped && !isNear { // back in the index before the state allows others to have the slot
+		w.index.insert(id, slot)
+	}
+	state.CompareAndSwap(word, word-stateOpen+stateEnded)
 }
 
 func idOf(sc trace.SpanContext) uint64 {
@@ -49,25 +51,55 @@ func idOf(sc trace.SpanContext) uint64 {
 
 // exported frees the slot of a span that has arrived.
 func (w *Writer) exported(id uint64) {
-	slot, ok := w.index.remove(id)
+	slot, ok := w.near.find(id)
 	if !ok {
-		return
+		if slot, ok = w.index.remove(id); !ok {
+			return
+		}
 	}
 	state := w.state(slot)
 	word := state.Load()
-	// The slot may have been given to another span since the entry was made; if the
-	// ids agree now, the generation in the word tells whether it is given away next.
+	// The slot may have been given to another span meanwhile; if the ids agree now, the
+	// generation in the word tells whether it is given away next.
 	if word&stateMask != stateFree && w.ids[slot].Load() == id && state.CompareAndSwap(word, word&^stateMask) {
+		w.release(slot)
+	}
+}
+
+// release lets others have a slot whose state is free.
+func (w *Writer) release(slot uint32) {
+	if int(slot) < len(w.near) {
+		w.near[slot].Store(0)
+	} else {
 		w.free.add(slot)
 	}
 }
 
-// take gives the caller a slot of its own: a free one, else that of the oldest ended
-// span.
-func (w *Writer) take(id uint64) (slot uint32, ok bool) {
-	if slot, ok = w.free.take(id); ok || !w.wrapped.Load() && !w.left.Load() {
-		return slot, ok
+// reserve notes that a slot belongs to a span that near cannot find.
+func (w *Writer) reserve(slot uint32) {
+	if int(slot) < len(w.near) {
+		w.near[slot].Store(taken)
 	}
+}
+
+// take gives the caller a slot of its own, which is found by the id from then on: a free
+// one, else that of the oldest ended span.
+func (w *Writer) take(id uint64) (slot uint32, ok bool) {
+	if slot, ok = w.near.take(id); ok {
+		return slot, true
+	}
+	if slot, ok = w.free.take(id); !ok && (w.wrapped.Load() || w.left.Load()) {
+		if slot, ok = w.takeEnded(); ok {
+			w.reserve(slot)
+		}
+	}
+	if ok {
+		w.index.insert(id, slot)
+	}
+	return slot, ok
+}
+
+func (w *Writer) takeEnded() (slot uint32, ok bool) {
 	const tries = 2 // the second time the list of the oldest is fresh
 	for range tries {
 		c := w.oldest.Load()

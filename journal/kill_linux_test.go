@@ -137,17 +137,19 @@ func TestOneWriter(t *testing.T) {
 
 // A program that replaces itself has its journal back, with what was open.
 func TestExecContinuesTheJournal(t *testing.T) {
-	path := made(t, 8)
-	worker := start(t, "exec", path)
-	worker.kill()
-	j := mustRead(t, path)
-	want := append([]string{"before"}, strings.Fields(strings.Repeat("after ", 7))...)
-	if diff := cmp.Diff(want, namesOf(j.Spans)); diff != "" || j.Skipped != 3 || j.Claim.PID != worker.pid {
-		t.Errorf("%d skipped, claim %+v; spans (-want +got):\n%s", j.Skipped, j.Claim, diff)
-	}
-	for _, s := range j.Spans {
-		if s.Scope.Name != "helper" {
-			t.Errorf("%s has scope %+v", s.Name, s.Scope)
+	for slots, skipped := range map[int]int{8: 3, 2 * nearSlots: 0} {
+		path := made(t, slots)
+		worker := start(t, "exec", path)
+		worker.kill()
+		j := mustRead(t, path)
+		want := append([]string{"before"}, strings.Fields(strings.Repeat("after ", 10-skipped))...)
+		if diff := cmp.Diff(want, namesOf(j.Spans)); diff != "" || j.Skipped != uint64(skipped) || j.Claim.PID != worker.pid {
+			t.Errorf("%d slots, %d skipped, claim %+v; spans (-want +got):\n%s", slots, j.Skipped, j.Claim, diff)
+		}
+		for _, s := range j.Spans {
+			if s.Scope.Name != "helper" {
+				t.Errorf("%s has scope %+v", s.Name, s.Scope)
+			}
 		}
 	}
 }

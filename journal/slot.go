@@ -2,7 +2,6 @@ package journal
 
 import (
 	"errors"
-	"hash/crc32"
 	"time"
 	"unicode/utf8"
 
@@ -77,9 +76,6 @@ func fillNumbers(slot []byte, start uint64, thread uint32, scope int, step, epoc
 	le.PutUint64(slot[slotStep:], uint64(step))
 	le.PutUint64(slot[slotEpoch:], uint64(epoch))
 }
-
-// bodyCRC is the checksum of what the functions above fill.
-func bodyCRC(slot []byte) uint32 { return crc32.ChecksumIEEE(slot[slotBody:slotEnd]) }
 
 // errTorn says that a slot in use holds no whole span.
 var errTorn = errors.New("torn slot")

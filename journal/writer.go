@@ -19,8 +19,9 @@ type Writer struct {
 	data  []byte // the mapping
 	slots int
 
-	free  freeSet
-	index *index
+	near  near    // the first slots
+	free  freeSet // of the others
+	index *index  // of the spans that near does not find
 
 	scopes   scopeTable
 	resource atomic.Bool // written, or being written
@@ -59,11 +60,13 @@ func Open(path string) (*Writer, error) {
 
 func newWriter(data []byte) *Writer {
 	n := (len(data) - offSlot) / slotSize
-	w := &Writer{data: data, slots: n, free: newFreeSet(n), index: newIndex(n), ids: make([]atomic.Uint64, n)}
+	w := &Writer{data: data, slots: n, near: newNear(n), free: newFreeSet(n), index: newIndex(n), ids: make([]atomic.Uint64, n)}
 	w.scopes.load(data)
 	for slot := range uint32(n) {
 		if w.state(slot).Load()&stateMask == stateFree {
-			w.free.add(slot)
+			w.release(slot)
+		} else {
+			w.reserve(slot)
 		}
 	}
 	return w
@@ -139,13 +142,12 @@ func (w *Writer) publish(slot uint32, id uint64, marks uint32) {
 	if w.wrapped.Load() {
 		w.ids[slot].Store(id)
 	}
-	w.index.insert(id, slot)
 	state := w.state(slot)
 	state.Store(state.Load()&^stateMask + 1<<2 + stateOpen)
 }
 
-// active notes the time of a start or an end, if it is a millisecond later than the
-// last one noted: the store is worth more than the precision.
+// active notes the time of a start, if it is a millisecond later than the last one
+// noted: the store is worth more than the precision.
 func (w *Writer) active(at uint64) {
 	const precision = 1e6
 	if last := word64(w.data, offActivity); at > last.Load()+precision {

@@ -56,7 +56,7 @@ func TestWhatWasWrittenIsRead(t *testing.T) {
 	if ticks, err := startTicks(); err != nil || j.Claim.Ticks != ticks || j.Torn != 0 || j.Missing != 0 || j.Skipped != 0 || j.Clean {
 		t.Errorf("%+v, %v", j, err)
 	}
-	if !j.LastActivity.Equal(at.Add(2 * time.Second)) {
+	if !j.LastActivity.Equal(at.Add(time.Second)) { // of a start
 		t.Errorf("last activity %v", j.LastActivity)
 	}
 }
@@ -92,25 +92,64 @@ func TestFullTable(t *testing.T) {
 	}
 }
 
-// An open span never loses to an ended one, and the oldest ended one goes first.
+// An open span never loses to an ended one, and the oldest ended one goes first, with the
+// slots of near and without.
 func TestEndedSpansGiveWayOldestFirst(t *testing.T) {
-	const slots = 16
-	path := made(t, slots)
-	w := opened(t, path)
-	w.Wrap(nil)
-	tracer := tracerOf(t, w)
-	ctx, _ := tracer.Start(context.Background(), "outer")
-	for i := range 10 * slots {
-		_, s := tracer.Start(ctx, fmt.Sprint("step ", i), trace.WithTimestamp(time.Unix(int64(i+1), 0)))
-		s.End(trace.WithTimestamp(time.Unix(int64(i+2), 0)))
+	for _, slots := range []int{16, 2 * nearSlots} {
+		path := made(t, slots)
+		w := opened(t, path)
+		w.Wrap(nil)
+		tracer := tracerOf(t, w)
+		ctx, _ := tracer.Start(context.Background(), "outer")
+		for i := range 10 * slots {
+			_, s := tracer.Start(ctx, fmt.Sprint("step ", i), trace.WithTimestamp(time.Unix(int64(i+1), 0)))
+			s.End(trace.WithTimestamp(time.Unix(int64(i+2), 0)))
+		}
+		j := mustRead(t, path)
+		want := []string{"outer"}
+		for i := 10*slots - (slots - 1); i < 10*slots; i++ {
+			want = append(want, fmt.Sprint("step ", i))
+		}
+		if diff := cmp.Diff(want, namesOf(j.Spans)); diff != "" || j.Skipped != 0 {
+			t.Errorf("%d slots, %d skipped; spans (-want +got):\n%s", slots, j.Skipped, diff)
+		}
 	}
-	j := mustRead(t, path)
-	want := []string{"outer"}
-	for i := 10*slots - (slots - 1); i < 10*slots; i++ {
-		want = append(want, fmt.Sprint("step ", i))
+}
+
+// Slots that ended spans left to others are found again: by their export, which frees
+// them, and by the end of the spans that have them now.
+func TestSlotsThatChangeHandsAreFreedOnce(t *testing.T) {
+	const slots = 2 * nearSlots
+	w := opened(t, made(t, slots))
+	exporter := w.Wrap(tracetest.NewNoopExporter())
+	recorder := tracetest.NewSpanRecorder()
+	tracer := tracerOf(t, w, recorder)
+	var open []trace.Span
+	for i := range 3 * slots {
+		_, s := tracer.Start(context.Background(), "s")
+		if i%4 == 0 && len(open) < slots/2 {
+			open = append(open, s)
+		} else {
+			s.End()
+		}
 	}
-	if diff := cmp.Diff(want, namesOf(j.Spans)); diff != "" || j.Skipped != 0 {
-		t.Errorf("%d skipped; spans (-want +got):\n%s", j.Skipped, diff)
+	export := func(spans []sdktrace.ReadOnlySpan) {
+		t.Helper()
+		if err := exporter.ExportSpans(t.Context(), spans); err != nil {
+			t.Fatal(err)
+		}
+	}
+	export(recorder.Ended()) // of most, the slots belong to others by now
+	if free := freeSlots(w); free != slots-len(open) {
+		t.Fatalf("%d slots free, %d spans open", free, len(open))
+	}
+	before := len(recorder.Ended())
+	for _, s := range open {
+		s.End()
+	}
+	export(recorder.Ended()[before:])
+	if free := freeSlots(w); free != len(open) {
+		t.Errorf("%d slots free in the end, want %d", free, len(open))
 	}
 }
 
@@ -209,7 +248,8 @@ func TestNilWriter(t *testing.T) {
 // reader: no span is mixed up, and every slot is free again at the end.
 func TestConcurrentWriters(t *testing.T) {
 	for _, wrapped := range []bool{false, true} {
-		path := made(t, 64)
+		const slots = 100 // with and without an entry in near
+		path := made(t, slots)
 		w := opened(t, path)
 		processors := []sdktrace.SpanProcessor{w}
 		if wrapped {
@@ -241,14 +281,24 @@ func TestConcurrentWriters(t *testing.T) {
 			}
 		}
 		j := mustRead(t, path)
-		free := 0
-		for _, ok := w.free.take(0); ok; _, ok = w.free.take(0) {
-			free++
-		}
-		if len(j.Spans) != 0 || j.Torn != 0 || free != 64 {
+		if free := freeSlots(w); len(j.Spans) != 0 || j.Torn != 0 || free != slots {
 			t.Errorf("wrapped %v: %d slots free, %+v", wrapped, free, j)
 		}
 	}
+}
+
+// freeSlots takes all slots that are free and says how many there were.
+func freeSlots(w *Writer) int {
+	n := 0
+	for i := range w.near {
+		if w.near[i].CompareAndSwap(0, taken) {
+			n++
+		}
+	}
+	for _, ok := w.free.take(0); ok; _, ok = w.free.take(0) {
+		n++
+	}
+	return n
 }
 
 // churn starts and ends spans whose names say which they are.
