@@ -41,6 +41,7 @@ import sys
 import threading
 import time
 import weakref
+from itertools import islice
 from zlib import crc32
 
 from opentelemetry import trace
@@ -164,7 +165,7 @@ def _writer(journal):
     data, words, alive = journal._map, journal._words, journal._alive
     halves = memoryview(data).cast("I")
     free, opened, ended = _free_slots(words), {}, {}  # the latter by span id
-    take, give = free.pop, free.append
+    take, give, oldest = free.pop, free.append, []
     names, thread_of = {}, threading.local()
     # What many spans have in common, as of the last: one tuple each, for the threads' sake.
     family = (object(), b"", b"", _LOCAL)  # parent, trace id, parent id, marks by trace flags
@@ -296,16 +297,20 @@ def _writer(journal):
                 give(slot)
 
     def oldest_ended():
-        """The slot of the span that ended first, for another; None if others were faster."""
-        for _ in range(8):
-            try:
-                slot = ended.pop(next(iter(ended)))
-            except (KeyError, RuntimeError):  # another thread changed it meanwhile
-                continue
-            except StopIteration:
-                return None
-            words[slot[0]] = slot[3] - 1
-            return slot
+        """The slot of the span that ended first, for another; None if there is none."""
+        for _ in range(8):  # other threads do the same
+            while oldest:
+                try:
+                    slot = ended.pop(oldest.pop(), None)
+                except IndexError:
+                    break
+                if slot is not None:  # else it has been exported meanwhile
+                    words[slot[0]] = slot[3] - 1
+                    return slot
+            try:  # a dictionary is slow to tell its first: some at once
+                oldest[:] = list(islice(ended, 64))[::-1]
+            except RuntimeError:  # it has changed meanwhile
+                pass
         return None
 
     return on_start, on_end, keep, keep_late, exported
