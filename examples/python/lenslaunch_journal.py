@@ -111,7 +111,7 @@ class JournalSpanProcessor(SpanProcessor):
         self.step = self.epoch = 0  # set them as you go: spans that start carry them
         self.error = None  # why there is no journal
         self._alive = b"\0"  # 1 in the only process that writes
-        self._wrapped = False
+        self._wrapped, self._provider = False, None
         if path:
             try:
                 self._map = _claim(path)
@@ -272,8 +272,11 @@ def _writer(journal):
             again(keep, span)
 
     def keep_late(span):
-        if span._context[1] in opened:
-            keep(span)
+        try:
+            if span._context[1] in opened:
+                keep(span)
+        except _ODD:
+            again(keep, span)
 
     def again(function, span):
         """Once more, with values that can be written."""
@@ -287,8 +290,11 @@ def _writer(journal):
     def exported(spans):
         if not alive[0]:
             return
-        for span in spans:
-            span_id = span._context[1]
+        try:
+            ids = [span._context[1] for span in spans]
+        except _ODD:
+            ids = [span.context.span_id for span in spans]
+        for span_id in ids:
             slot = ended.pop(span_id, None)
             if slot is None:  # arrived before the journal, in the wrong place, heard of its end
                 slot = opened.pop(span_id, None)
@@ -575,7 +581,9 @@ def install(journal=None, provider=None):
     if add is None:
         journal.error = journal.error or OSError("the tracer provider takes no span processors")
         return journal
-    add(journal)  # first: what is wrapped is to be in the journal
+    if journal._provider is not provider:
+        journal._provider = provider
+        add(journal)  # first: what is wrapped is to be in the journal
     for holder, name in _exporters(provider):
         setattr(holder, name, journal.wrap(getattr(holder, name)))
     return journal

@@ -6,6 +6,7 @@ It prints one line of JSON for the test, waits for its stdin to end, and is kill
 import ctypes
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -17,7 +18,7 @@ from lenslaunch_journal import JournalSpanProcessor
 from opentelemetry import trace
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
+from opentelemetry.sdk.trace.export import BatchSpanProcessor, SimpleSpanProcessor, SpanExporter, SpanExportResult
 
 
 class Memory(SpanExporter):
@@ -132,7 +133,7 @@ def execv():
 
 
 def after_execv():
-    journal = JournalSpanProcessor.from_env()
+    journal = JournalSpanProcessor(sys.argv[2]) if sys.argv[2:] else JournalSpanProcessor.from_env()
     tracer = provider_of(journal).get_tracer("after")
     tracer.start_span("after")
     wait(error=str(journal.error))
@@ -187,4 +188,154 @@ def churn():
     wait(outer=told(outer))
 
 
-globals()[sys.argv[1]]()
+class Loaded:
+    """A data set whose items are read in child processes, with spans of their own."""
+
+    def __init__(self, tracer=None):
+        self.tracer = tracer
+
+    def __len__(self):
+        return 40
+
+    def __getitem__(self, i):
+        own = JournalSpanProcessor.from_env()  # as a program that sets itself up in each process
+        tracers = [provider_of(own).get_tracer("own"), self.tracer or trace.get_tracer("none")]
+        for tracer in tracers:
+            with tracer.start_as_current_span(f"item {i}"):
+                pass
+            tracer.start_span(f"never ended {i}")
+        return str(own.error)
+
+
+def loaders():
+    """Data loaders that fork, one of them in a thread, and spawn, beside spans that go on."""
+    from torch.utils.data import DataLoader
+
+    journal = JournalSpanProcessor.from_env()
+    provider = provider_of(BatchSpanProcessor(journal.wrap(Memory(SpanExportResult.FAILURE))), journal)
+    tracer = provider.get_tracer("x")
+    errors = set()
+
+    def load(how, traced):
+        for batch in DataLoader(Loaded(traced), num_workers=2, multiprocessing_context=how):
+            errors.update(batch)
+            tracer.start_span("waiting").end()
+
+    with tracer.start_as_current_span("outer"):
+        load("fork", tracer)
+        threads = [threading.Thread(target=load, args=("fork", tracer)) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for _ in range(500):
+            tracer.start_span("waiting").end()
+        for thread in threads:
+            thread.join()
+        load("spawn", None)
+        tracer.start_span("inner")
+        wait(errors=sorted(errors))
+
+
+class Foreign:
+    """A span that has only what is public, and values that no SDK would give it."""
+
+    instrumentation_scope, parent, kind, end_time = None, None, None, 5
+    status = trace.Status(trace.StatusCode.ERROR)
+    resource = Resource({})
+
+    def __init__(self, number, name, start_time=1, flags=1, **others):
+        self.context = trace.SpanContext(1, number, False, trace.TraceFlags(flags))
+        self.name, self.start_time = name, start_time
+        vars(self).update(others)
+
+
+def odd():
+    """Spans of other makes, spans with odd values, exceptions that are the program's."""
+    journal = JournalSpanProcessor.from_env()
+    exporter = journal.wrap(Memory())
+    remote = trace.SpanContext(1, 9, True)
+    spans = [
+        Foreign(1, "plain"),
+        Foreign(2, 5),
+        Foreign(3, "time", start_time=1.5, end_time=2.5),
+        Foreign(4, "flags", flags=0x101),
+        Foreign(5, "unsampled", flags=2),
+        Foreign(6, "kind", kind=trace.SpanKind.SERVER, parent=remote),
+    ]
+    journal.step, journal.epoch = "no number", 3.9
+    for span in spans:
+        journal.on_start(span)
+    journal.on_start(object())  # no span at all
+    journal.on_end(object())
+    for span in spans[:3]:
+        journal.on_end(span)
+    assert exporter.export([spans[0]]) is SpanExportResult.SUCCESS
+
+    class Alarm:
+        """A number in which a signal arrives whose handler raises."""
+
+        def __index__(self):
+            raise TimeoutError
+
+    journal.step = Alarm()
+    tracer = provider_of(journal).get_tracer("x")
+    try:
+        tracer.start_span("interrupted")
+    except TimeoutError:
+        wait(raised=True)
+    wait(raised=False)
+
+
+def signals():
+    """Handlers of signals that start spans, everywhere in the middle of others."""
+    journal = JournalSpanProcessor.from_env()
+    tracer = provider_of(BatchSpanProcessor(journal.wrap(Memory())), journal).get_tracer("x")
+    count = 0
+
+    def handle(*_):
+        nonlocal count
+        count += 1
+        with tracer.start_as_current_span("in a handler"):
+            tracer.start_span(f"inner of a handler {count}").end()
+
+    signal.signal(signal.SIGALRM, handle)
+    signal.setitimer(signal.ITIMER_REAL, 0.0005, 0.0005)
+    outer = tracer.start_span("outer")
+    i = 0
+    while count < 500:
+        i += 1
+        tracer.start_span(f"step {i}").end()
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    wait(outer=told(outer))
+
+
+def installed():
+    """What install() does with providers of different kinds."""
+
+    class Slow(BatchSpanProcessor):
+        pass
+
+    said = {}
+    os.environ[lenslaunch_journal.VARIABLE], path = "", os.environ[lenslaunch_journal.VARIABLE]
+    said["none"] = str(lenslaunch_journal.install(provider=provider_of()).error)
+    os.environ[lenslaunch_journal.VARIABLE] = path
+    journal = JournalSpanProcessor.from_env()
+    said["proxy"] = str(lenslaunch_journal.install(journal).error)  # no provider is set yet
+    journal.error, memory, slow = None, Memory(), Memory(SpanExportResult.FAILURE)
+    provider = provider_of(SimpleSpanProcessor(memory), Slow(slow))
+    trace.set_tracer_provider(provider)
+    for _ in range(2):  # a second time wraps nothing again
+        assert lenslaunch_journal.install(journal) is journal
+    said["installed"] = str(journal.error)
+    tracer = trace.get_tracer("x")
+    tracer.start_span("open")
+    tracer.start_span("waiting").end()
+    provider.force_flush()
+    slow.result = SpanExportResult.SUCCESS
+    tracer.start_span("arrived").end()
+    provider.force_flush()
+    assert memory.names == ["waiting", "arrived"] == slow.names
+    wait(**said)
+
+
+if __name__ == "__main__":  # and not in a process that a data loader spawns
+    globals()[sys.argv[1]]()
