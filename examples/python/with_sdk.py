@@ -17,7 +17,7 @@ die_at = int(sys.argv[2]) if sys.argv[1:2] == ["--die-at-step"] else None
 
 journal = lenslaunch_journal.JournalSpanProcessor.from_env()
 provider = TracerProvider()
-provider.add_span_processor(journal)  # first, and then what exports
+provider.add_span_processor(journal)
 provider.add_span_processor(BatchSpanProcessor(journal.wrap(ConsoleSpanExporter())))
 trace.set_tracer_provider(provider)
 lenslaunch_journal.attach_parent()  # our spans are children of the launcher's
