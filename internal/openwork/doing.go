@@ -17,7 +17,7 @@ type Line struct {
 }
 
 // Tree orders open spans as a tree, at a moment: children below their parents, siblings
-// by start.
+// by start. Each is in it once, whatever the parents say.
 func Tree(spans []journal.Span, at time.Time) []Line {
 	children, roots := map[trace.SpanID][]journal.Span{}, []journal.Span(nil)
 	known := map[trace.SpanID]bool{}
@@ -37,7 +37,7 @@ func Tree(spans []journal.Span, at time.Time) []Line {
 	var add func(s journal.Span, depth int)
 	add = func(s journal.Span, depth int) {
 		if !known[s.SpanID] {
-			return // parents that point at each other: damage
+			return // it has ended, or is there already
 		}
 		known[s.SpanID] = false
 		lines = append(lines, Line{Depth: depth, Span: s, For: max(0, at.Sub(s.Start))})
@@ -47,6 +47,9 @@ func Tree(spans []journal.Span, at time.Time) []Line {
 	}
 	for _, s := range roots {
 		add(s, 0)
+	}
+	for _, s := range spans {
+		add(s, 0) // what points at each other has no root
 	}
 	return lines
 }

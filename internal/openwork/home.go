@@ -1,9 +1,7 @@
 package openwork
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,8 +17,8 @@ type Home struct {
 	Leftovers []Entry         // what earlier launchers have left
 	Moved     bool            // not in the directory of the run: that is on no local file system
 
-	own   string // path of the launcher's own journal
-	asked string // where they should have been
+	own     string // path of the launcher's own journal
+	pointer string // path of the file that says where it is; empty: none
 }
 
 // Place is where a launcher would like to have its journals.
@@ -32,22 +30,43 @@ type Place struct {
 	Own  int               // spans that the launcher may have open at the same time
 }
 
-// Settle finds a home: the run's directory if that is on a local file system, else a new
-// one below $XDG_RUNTIME_DIR or the temp directory, of which a file in the run's directory
-// then tells. The error says why there are no journals.
+// Settle finds a home: the run's directory if that is on a local file system, else one
+// below $XDG_RUNTIME_DIR or the temp directory, of which a file in the run's directory
+// then tells: the one where an earlier launcher of the run was, or a new one. The error
+// says why there are no journals.
 func Settle(p Place) (*Home, error) {
-	if p.Dir != "" {
-		h, err := p.settle(p.Dir)
-		if !errors.Is(err, journal.ErrFileSystem) {
-			return h, err
+	if p.Dir == "" {
+		return p.elsewhere()
+	}
+	h, err := p.settle(p.Dir)
+	if !errors.Is(err, journal.ErrFileSystem) {
+		return h, err
+	}
+	if h = p.again(); h == nil {
+		if h, err = p.elsewhere(); err != nil {
+			return nil, err
+		}
+		if err := writePointer(p.Dir, h.Dir); err != nil {
+			h.Close()
+			return nil, err
 		}
 	}
-	h, err := p.elsewhere()
-	if err == nil && p.Dir != "" {
-		h.Moved, h.asked = true, p.Dir
-		err = writePointer(p.Dir, h.Dir)
+	h.Moved, h.pointer = true, filepath.Join(p.Dir, pointerName)
+	return h, nil
+}
+
+// again is the home that an earlier launcher of the run had elsewhere, with what it has
+// left there; nil if there is none that is safe to use.
+func (p Place) again() *Home {
+	dir, err := follow(p.Dir)
+	if err != nil || dir == p.Dir || !private(dir) {
+		return nil
 	}
-	return h, err
+	h, err := p.settle(dir)
+	if err != nil {
+		return nil
+	}
+	return h
 }
 
 // elsewhere tries the directories of the user's session and for everything.
@@ -71,8 +90,11 @@ func (p Place) elsewhere() (*Home, error) {
 }
 
 func (p Place) settle(dir string) (*Home, error) {
+	dir, err := filepath.Abs(dir) // workers are told, and may be in another directory
+	if err != nil {
+		return nil, err
+	}
 	h := &Home{Dir: dir}
-	var err error
 	if h.Leftovers, err = List(dir); err != nil {
 		return nil, err
 	}
@@ -93,8 +115,8 @@ func (p Place) settle(dir string) (*Home, error) {
 func (h *Home) Close() (left bool) {
 	_ = Remove(h.own)
 	left = !Tidy(h.Dir)
-	if h.Moved && !left {
-		_ = os.Remove(filepath.Join(h.asked, pointerName))
+	if h.pointer != "" && !left {
+		_ = os.Remove(h.pointer)
 	}
 	return left
 }
@@ -116,70 +138,4 @@ func Tidy(dir string) bool {
 		_ = os.Remove(dir)
 	}
 	return true
-}
-
-// pointerName is the file that says where the journals of a run are, if not beside it.
-const pointerName = "journal-at.json"
-
-type pointer struct {
-	Host string `json:"host"`
-	Dir  string `json:"dir"`
-}
-
-func writePointer(dir, home string) error {
-	host, _ := os.Hostname()
-	text, err := json.Marshal(pointer{Host: host, Dir: home})
-	if err != nil {
-		return err
-	}
-	// A link there would lead elsewhere.
-	path := filepath.Join(dir, pointerName)
-	if err := os.Remove(path); err != nil && !os.IsNotExist(err) {
-		return fmt.Errorf("cannot say where the journals are: %w", err)
-	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return fmt.Errorf("cannot say where the journals are: %w", err)
-	}
-	_, err = f.Write(append(text, '\n'))
-	return errors.Join(err, f.Close())
-}
-
-// maxPointer bounds what is read of it, in bytes.
-const maxPointer = 8 << 10
-
-// Homes are the directories in which the journals of a run lie: its own, those of its
-// nodes, and where they were moved to. The error says that they are on another machine.
-func Homes(dir string) ([]string, error) {
-	places := []string{dir}
-	nodes, _ := filepath.Glob(filepath.Join(dir, "node-*"))
-	places = append(places, nodes...)
-	var homes []string
-	for _, place := range places {
-		home, err := follow(place)
-		if err != nil {
-			return nil, err
-		}
-		homes = append(homes, home)
-	}
-	return homes, nil
-}
-
-// follow is where the journals of a place are.
-func follow(dir string) (string, error) {
-	f, err := os.Open(filepath.Join(dir, pointerName))
-	if err != nil {
-		return dir, nil // there is none
-	}
-	defer f.Close()
-	text := make([]byte, maxPointer)
-	n, _ := f.Read(text)
-	var p pointer
-	if json.Unmarshal(text[:n], &p) != nil || !filepath.IsAbs(p.Dir) {
-		return dir, nil
-	}
-	if host, _ := os.Hostname(); p.Host != host {
-		return "", fmt.Errorf("the journals of this run are on host %s, in %s: look there", p.Host, p.Dir)
-	}
-	return p.Dir, nil
 }

@@ -2,6 +2,8 @@ package openwork
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"sync"
 )
 
@@ -20,12 +22,14 @@ type Export func(ctx context.Context, work []Work) error
 type Keeper struct {
 	export  Export
 	wake    chan struct{}
+	once    sync.Once
 	closing chan struct{}
 	giveUp  context.CancelFunc
 	ended   chan struct{}
 
 	mu      sync.Mutex
 	waiting []Work
+	busy    int  // so many at the front are being exported
 	left    Left // what is in journals alone
 }
 
@@ -34,6 +38,9 @@ type Left struct {
 	Processes, Spans int
 	Cause            error // why the latest export failed
 }
+
+// errTooMuch is why work stays that was never tried.
+var errTooMuch = errors.New("there was too much of it while the exporter was slow")
 
 // NewKeeper starts a Keeper; Close ends it.
 func NewKeeper(export Export) *Keeper {
@@ -62,6 +69,7 @@ func (k *Keeper) run(ctx context.Context) {
 func (k *Keeper) Add(work ...Work) {
 	k.mu.Lock()
 	k.waiting = append(k.waiting, work...)
+	k.shorten() // an export may hang for long
 	k.mu.Unlock()
 	select {
 	case k.wake <- struct{}{}:
@@ -73,7 +81,7 @@ func (k *Keeper) Add(work ...Work) {
 // being exported goes on until then: it may be arriving.
 func (k *Keeper) Close(ctx context.Context) Left {
 	defer k.giveUp()
-	close(k.closing)
+	k.once.Do(func() { close(k.closing) })
 	select {
 	case <-k.ended:
 	case <-ctx.Done():
@@ -84,8 +92,13 @@ func (k *Keeper) Close(ctx context.Context) Left {
 	for _, w := range k.waiting {
 		left.add(w)
 	}
-	if left.Processes > 0 && left.Cause == nil {
+	switch {
+	case left.Processes == 0:
+		left.Cause = nil // what failed has arrived since
+	case left.Cause == nil && ctx.Err() != nil:
 		left.Cause = context.Cause(ctx)
+	case left.Cause == nil: // all that was tried has arrived
+		left.Cause = errTooMuch
 	}
 	return left
 }
@@ -97,15 +110,11 @@ func (k *Keeper) round(ctx context.Context) {
 		if len(batch) == 0 {
 			return
 		}
-		err := k.export(ctx, batch)
-		k.mu.Lock()
-		k.left.Cause = err
-		if err == nil {
-			k.waiting = k.waiting[len(batch):]
-		} else {
-			k.shorten()
+		var err error
+		if full := withSpans(batch); len(full) > 0 {
+			err = k.export(ctx, full)
 		}
-		k.mu.Unlock()
+		k.exported(err)
 		if err != nil {
 			return
 		}
@@ -121,31 +130,49 @@ func (k *Keeper) round(ctx context.Context) {
 func (k *Keeper) next() []Work {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	k.busy = len(k.waiting)
 	spans := 0
 	for i, w := range k.waiting {
 		if spans += len(w.Spans); spans >= batchSpans {
-			return k.waiting[:i+1]
+			k.busy = i + 1
+			break
 		}
 	}
-	return k.waiting
+	return k.waiting[:k.busy:k.busy]
+}
+
+// exported takes note of how it went with what next has given.
+func (k *Keeper) exported(err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if err == nil {
+		k.waiting = append([]Work(nil), k.waiting[k.busy:]...) // the old array would keep what has gone
+		k.busy = 0
+		return
+	}
+	k.left.Cause = err
+	k.busy = 0
+	k.shorten()
 }
 
 // shorten forgets the oldest of very much work. Its journals keep it.
 func (k *Keeper) shorten() {
 	spans := 0
-	for i := len(k.waiting) - 1; i >= 0; i-- {
-		if spans += len(k.waiting[i].Spans); spans <= mostSpans {
+	for i := len(k.waiting) - 1; i >= k.busy; i-- {
+		if spans += max(1, len(k.waiting[i].Spans)); spans <= mostSpans {
 			continue
 		}
-		for _, w := range k.waiting[:i+1] {
+		for _, w := range k.waiting[k.busy : i+1] {
 			k.left.add(w)
 		}
-		k.waiting = append([]Work(nil), k.waiting[i+1:]...)
+		k.waiting = slices.Concat(k.waiting[:k.busy], k.waiting[i+1:])
 		return
 	}
 }
 
 func (l *Left) add(w Work) {
-	l.Processes++
-	l.Spans += len(w.Spans)
+	if len(w.Spans) > 0 {
+		l.Processes++
+		l.Spans += len(w.Spans)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -20,24 +21,38 @@ var ErrHeld = errors.New("a launcher works there, or another process recovers wh
 // Lock takes a directory for this process, until the file is closed or the process ends.
 // It makes the folder of journals where that is missing. Without waiting it is ErrHeld.
 func Lock(dir string) (*os.File, error) {
-	folder := journal.Folder(dir)
-	if err := os.Mkdir(folder, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
-		return nil, fmt.Errorf("cannot make the folder of journals: %w", err)
-	}
-	f, err := os.OpenFile(filepath.Join(folder, lockName), os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("cannot lock the journals: %w", err)
-	}
-	switch err := flock(f); {
-	case err == nil:
-		return f, nil
-	case errors.Is(err, unix.EWOULDBLOCK):
+	path := filepath.Join(journal.Folder(dir), lockName)
+	for {
+		if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, fmt.Errorf("cannot make the folder of journals: %w", err)
+		}
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o600)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // the folder has just been removed by who held it
+		}
+		if err != nil {
+			return nil, fmt.Errorf("cannot lock the journals: %w", err)
+		}
+		err = flock(f)
+		if err == nil && isAt(f, path) {
+			return f, nil
+		}
 		f.Close()
-		return nil, ErrHeld
-	default:
-		f.Close()
-		return nil, fmt.Errorf("cannot lock the journals: %w", err)
+		switch {
+		case errors.Is(err, unix.EWOULDBLOCK):
+			return nil, ErrHeld
+		case err != nil:
+			return nil, fmt.Errorf("cannot lock the journals: %w", err)
+		}
 	}
+}
+
+// isAt reports whether the file is still what the path names. Whoever held the lock may
+// have removed it with the folder: then it keeps nobody out any more.
+func isAt(f *os.File, path string) bool {
+	locked, err := f.Stat()
+	named, missing := os.Lstat(path)
+	return err == nil && missing == nil && os.SameFile(locked, named)
 }
 
 // flock tries to lock a file. Journals are on local file systems, where it works.

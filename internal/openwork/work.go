@@ -58,12 +58,26 @@ func Look(path string, w Witness) (Work, error) {
 	}
 	work.Resource, work.SchemaURL = j.Resource, j.SchemaURL
 	if work.Resource == nil {
-		work.Resource = cmpOr(w.Carrier, identity(j.Header))
+		work.Resource = cmpOr(w.Carrier, identity(work.Group, j.Header))
 	}
 	// A resource that a program wrote in code may hold known integers as text.
 	work.Resource, _ = semconv.Normalize(work.Resource)
-	work.End, work.Reason = w.end(j), cmp.Or(w.Reason, j.Death.Reason)
+	work.Reason = cmp.Or(w.Reason, j.Death.Reason)
+	work.endAt(w.end(j), w.Over)
 	return work, nil
+}
+
+// endAt sets when the process went, but not before the last thing that it did: else a span
+// would begin after its parent's end. What it claims to have done after over does not count.
+func (w *Work) endAt(at, over time.Time) {
+	for _, s := range w.Spans {
+		for _, did := range []time.Time{s.Start, s.End} {
+			if did.After(at) && !did.After(over) {
+				at = did
+			}
+		}
+	}
+	w.End = at
 }
 
 // cmpOr is the first list that is not empty.
@@ -90,7 +104,13 @@ func (w Witness) end(j *journal.Journal) time.Time {
 }
 
 // identity is what a journal says of its process, where no resource is known.
-func identity(h journal.Header) []attribute.KeyValue {
+func identity(group string, h journal.Header) []attribute.KeyValue {
+	if group == journal.LauncherGroup { // it has no rank of its own
+		return []attribute.KeyValue{
+			attribute.String("service.name", "lenslaunch"), attribute.String(semconv.NVDLRole, "launcher"),
+			attribute.String("service.instance.id", h.RunID+"-launcher"+strconv.Itoa(h.Rank)), attribute.String(semconv.NemoRunID, h.RunID),
+		}
+	}
 	return []attribute.KeyValue{
 		attribute.String(semconv.NemoRunID, h.RunID), attribute.Int(semconv.NVDLRank, h.Rank),
 	}
