@@ -16,9 +16,10 @@ var errGivenUp = errors.New("the collector did not answer in time")
 // given up from outside. It reports no error to the SDK, which would print it.
 type counter struct {
 	next     sdktrace.SpanExporter // of our own spans
-	foreign  sdktrace.SpanExporter // the same, but for what must be done after our own alone
+	foreign  sdktrace.SpanExporter // the same, but for what concerns our own spans alone
 	resource *resource.Resource
 	tally    *tally
+	lasts    bool          // a file is among the places: it takes spans at any time
 	turn     chan struct{} // has room: nobody exports; exporters take one call at a time
 
 	abandoned context.Context // over when exports are to be given up
@@ -28,39 +29,44 @@ type counter struct {
 var _ sdktrace.SpanExporter = (*counter)(nil)
 
 func newCounter(next sdktrace.SpanExporter, r *resource.Resource, t *tally) *counter {
-	c := &counter{next: next, foreign: next, resource: r, tally: t, turn: make(chan struct{}, 1)}
+	c := &counter{next: next, foreign: onceEach(next), lasts: lasts(next), resource: r, tally: t, turn: make(chan struct{}, 1)}
 	c.abandoned, c.abandon = context.WithCancelCause(context.Background())
 	return c
 }
 
 func (c *counter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
 	defer c.tally.waiting.Add(-int64(len(spans)))
-	err := c.export(ctx, c.next, c.own(spans))
+	err := c.export(ctx, c.next, c.own(spans), c.lasts)
 	c.tally.exportedWith(len(spans), err)
 	return nil
 }
 
 // exportForeign exports spans that have a resource and an account of their own.
 func (c *counter) exportForeign(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
-	err := c.export(ctx, c.foreign, spans)
+	err := c.export(ctx, c.foreign, spans, false)
 	if err != nil && rejected(err, len(spans)) < len(spans) {
 		return nil // it was taken; to send the rejected part again would not help
 	}
 	return err
 }
 
-// export waits for its turn and exports, until it is to be given up.
-func (c *counter) export(ctx context.Context, to sdktrace.SpanExporter, spans []sdktrace.ReadOnlySpan) error {
+// export waits for its turn and exports, until it is to be given up. What lasts is not:
+// whoever has the turn is told to give up as well, and a file then takes what is left.
+func (c *counter) export(ctx context.Context, to sdktrace.SpanExporter, spans []sdktrace.ReadOnlySpan, lasts bool) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(c.abandoned, func() { cancel(context.Cause(c.abandoned)) })()
-	if err := context.Cause(c.abandoned); err != nil {
+	if err := context.Cause(c.abandoned); err != nil && !lasts {
 		return err
+	}
+	over := ctx.Done()
+	if lasts {
+		over = nil
 	}
 	select {
 	case c.turn <- struct{}{}:
 		defer func() { <-c.turn }()
-	case <-ctx.Done():
+	case <-over:
 		return context.Cause(ctx)
 	}
 	err := to.ExportSpans(ctx, spans)

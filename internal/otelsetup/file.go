@@ -54,7 +54,19 @@ func openSpanFile(ctx context.Context, path string) (sdktrace.SpanExporter, erro
 	if err != nil {
 		return nil, err
 	}
-	return otlptrace.New(ctx, file)
+	exporter, err := otlptrace.New(ctx, file)
+	if err != nil {
+		return nil, errors.Join(err, file.Stop(ctx))
+	}
+	return lasting{exporter}, nil
+}
+
+// lasting is an exporter that is not given up: a file takes spans in no time, and must have
+// them also when a collector beside it has used up the time.
+type lasting struct{ sdktrace.SpanExporter }
+
+func (l lasting) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
+	return l.SpanExporter.ExportSpans(context.WithoutCancel(ctx), spans)
 }
 
 // openMetricFile is an exporter to a file: the exporter for HTTP, whose requests go there

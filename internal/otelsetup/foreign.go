@@ -33,10 +33,12 @@ type Foreign struct {
 // ErrOff says that there is nowhere to export to.
 var ErrOff = errors.New("telemetry is off")
 
-// Export exports the spans of other processes with their own identities, and returns when
-// they have arrived, or with the reason why they have not. It may be called at any time
-// until [Telemetry.Shutdown], which gives up what is on its way when its time is over.
-// These spans do not count for the warning of Shutdown: whoever calls has them still.
+// Export exports the spans of other processes with their own identity, as one request, and
+// returns when they have arrived, or with the reason why they have not. If it is called
+// again with what has arrived in one of several places, it comes there once. It may be
+// called at any time until [Telemetry.Shutdown], which gives up what is on its way when its
+// time is over. These spans do not count for the warning of Shutdown: whoever calls has
+// them still.
 func (t *Telemetry) Export(ctx context.Context, all ...Foreign) error {
 	if t.pipeline == nil {
 		return ErrOff
@@ -45,12 +47,15 @@ func (t *Telemetry) Export(ctx context.Context, all ...Foreign) error {
 	for _, f := range all {
 		spans = append(spans, f.snapshots()...)
 	}
+	if len(spans) == 0 {
+		return nil
+	}
 	return t.pipeline.counter.exportForeign(ctx, spans)
 }
 
 // snapshots are the spans as the SDK has them. An ended span comes out as it is.
 func (f Foreign) snapshots() []sdktrace.ReadOnlySpan {
-	own := resource.NewWithAttributes(f.SchemaURL, withoutNull(validList(f.Resource))...)
+	own := resource.NewWithAttributes(validText(f.SchemaURL), withoutNull(validList(f.Resource))...)
 	spans := make([]sdktrace.ReadOnlySpan, 0, len(f.Spans))
 	for _, s := range f.Spans {
 		stub := tracetest.SpanStub{

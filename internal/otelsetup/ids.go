@@ -3,6 +3,7 @@ package otelsetup
 import (
 	"context"
 	"math/rand/v2"
+	"sync/atomic"
 
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
@@ -14,7 +15,13 @@ type idKey struct{}
 // WithSpanID makes the next span that starts in this context get the id. A worker is
 // told the id of its span before anybody can know that it has started.
 func WithSpanID(ctx context.Context, id trace.SpanID) context.Context {
-	return context.WithValue(ctx, idKey{}, id)
+	return context.WithValue(ctx, idKey{}, &givenID{id: id})
+}
+
+// givenID is used up by one span: contexts that come of its own have it too.
+type givenID struct {
+	id   trace.SpanID
+	used atomic.Bool
 }
 
 // ids makes random ids, but for spans whose id is decided already.
@@ -23,8 +30,8 @@ type ids struct{}
 var _ sdktrace.IDGenerator = ids{}
 
 func (ids) NewSpanID(ctx context.Context, _ trace.TraceID) trace.SpanID {
-	if id, ok := ctx.Value(idKey{}).(trace.SpanID); ok && id.IsValid() {
-		return id
+	if given, ok := ctx.Value(idKey{}).(*givenID); ok && given.id.IsValid() && given.used.CompareAndSwap(false, true) {
+		return given.id
 	}
 	return NewSpanID()
 }

@@ -22,40 +22,79 @@ import (
 // every attempt as well, and a job of weeks shall not fill a disk with what is unchanged.
 const fileInterval = time.Hour
 
+// meters is a provider of metrics and its readers, one for each place; none: nowhere.
+type meters struct {
+	provider *sdkmetric.MeterProvider
+	readers  []sdkmetric.Reader
+}
+
 // openMetrics makes the provider of metrics, which go where the environment says for
-// metrics, or where the spans go. Nil: nowhere. With an error they may still go to a file.
-func openMetrics(ctx context.Context, o Options, own *resource.Resource, lost *metricsLost) (*sdkmetric.MeterProvider, error) {
-	p, err := decide(o.Env, metrics)
-	options := []sdkmetric.Option{sdkmetric.WithResource(own)}
+// metrics, or where the spans go. With an error there may still be a place for them.
+func openMetrics(ctx context.Context, o Options, own *resource.Resource, lost *metricsLost) (meters, error) {
+	var m meters
 	add := func(e sdkmetric.Exporter, every ...sdkmetric.PeriodicReaderOption) {
-		reader := sdkmetric.NewPeriodicReader(ownMetrics{Exporter: e, resource: own, lost: lost}, every...)
-		options = append(options, sdkmetric.WithReader(reader))
+		e = ownMetrics{Exporter: e, resource: own, outcome: lost.place()}
+		m.readers = append(m.readers, sdkmetric.NewPeriodicReader(e, every...))
 	}
+	p, err := decide(o.Env, metrics)
 	file := o.filesFor(p).metrics
-	if err == nil && o.Mode == ModeOn && p.exporter == exporterNone && !p.named && file == "" {
+	switch {
+	case file != "" && file != o.File:
+		p.exporter = exporterNone // it stands in, as for spans
+	case err == nil && o.Mode == ModeOn && p.exporter == exporterNone && !p.named && file == "":
 		p, err = decideOTLP(o.Env, metrics)
 	}
-	if err == nil && p.exporter != exporterNone {
-		var e sdkmetric.Exporter
-		if e, err = p.openMetrics(ctx, o.Env, o.Stderr); err == nil {
+	if p.exporter != exporterNone {
+		e, failed := p.openMetrics(ctx, o.Env, o.Stderr)
+		if err = errors.Join(err, failed); failed == nil {
 			add(e)
 		}
 	}
 	if file != "" {
-		e, fileErr := openMetricFile(ctx, file)
-		err = errors.Join(err, fileErr)
-		if fileErr == nil {
-			var every []sdkmetric.PeriodicReaderOption
-			if value(o.Env, "OTEL_METRIC_EXPORT_INTERVAL") == "" {
-				every = append(every, sdkmetric.WithInterval(fileInterval))
-			}
-			add(e, every...)
+		e, failed := openMetricFile(ctx, file)
+		if err = errors.Join(err, failed); failed == nil {
+			add(e, fileEvery(o)...)
 		}
 	}
-	if len(options) == 1 {
-		return nil, err
+	options := []sdkmetric.Option{sdkmetric.WithResource(own)}
+	for _, r := range m.readers {
+		options = append(options, sdkmetric.WithReader(r))
 	}
-	return sdkmetric.NewMeterProvider(options...), err
+	if len(m.readers) > 0 {
+		m.provider = sdkmetric.NewMeterProvider(options...)
+	}
+	return m, err
+}
+
+// fileEvery is how often metrics go to a file.
+func fileEvery(o Options) []sdkmetric.PeriodicReaderOption {
+	if value(o.Env, "OTEL_METRIC_EXPORT_INTERVAL") != "" {
+		return nil // the SDK reads it
+	}
+	return []sdkmetric.PeriodicReaderOption{sdkmetric.WithInterval(fileInterval)}
+}
+
+// forceFlush exports what was measured to all places at once: one that does not answer
+// must not keep it from the others. What goes wrong is kept by ownMetrics.
+func (m meters) forceFlush(ctx context.Context) {
+	m.each(func(r sdkmetric.Reader) {
+		if periodic, ok := r.(*sdkmetric.PeriodicReader); ok {
+			_ = periodic.ForceFlush(ctx)
+		}
+	})
+}
+
+// shutdown is forceFlush for the last time.
+func (m meters) shutdown(ctx context.Context) {
+	m.each(func(r sdkmetric.Reader) { _ = r.Shutdown(ctx) })
+}
+
+func (m meters) each(do func(sdkmetric.Reader)) {
+	var group sync.WaitGroup
+	for _, r := range m.readers {
+		group.Go(func() { do(r) })
+	}
+	group.Wait()
 }
 
 // openMetrics makes the exporter of the plan. No connection is made yet.
@@ -121,7 +160,7 @@ func (c closingMetrics) Shutdown(ctx context.Context) error {
 type ownMetrics struct {
 	sdkmetric.Exporter
 	resource *resource.Resource
-	lost     *metricsLost
+	outcome  func(error)
 }
 
 func (m ownMetrics) Export(ctx context.Context, data *metricdata.ResourceMetrics) error {
@@ -130,25 +169,32 @@ func (m ownMetrics) Export(ctx context.Context, data *metricdata.ResourceMetrics
 	}
 	own := *data
 	own.Resource = m.resource
-	m.lost.set(m.Exporter.Export(ctx, &own))
+	m.outcome(m.Exporter.Export(ctx, &own))
 	return nil
 }
 
-// metricsLost is why the latest values of metrics have not arrived, nil: they have. Values
+// metricsLost is why the latest values of metrics have not arrived, for each place. Values
 // are sums, so those that came before do not matter.
 type metricsLost struct {
-	mu    sync.Mutex
-	cause error
+	mu     sync.Mutex
+	causes []error
 }
 
-func (l *metricsLost) set(err error) {
+// place takes note for one more place: nil when the latest values have arrived there.
+func (l *metricsLost) place() (outcome func(error)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.cause = err
+	i := len(l.causes)
+	l.causes = append(l.causes, nil)
+	return func(cause error) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.causes[i] = cause
+	}
 }
 
 func (l *metricsLost) get() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.cause
+	return errors.Join(l.causes...)
 }

@@ -5,7 +5,6 @@ import (
 	"sync"
 	"time"
 
-	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
 	"lenslaunch/shutdown"
@@ -14,7 +13,7 @@ import (
 // pipeline is the part of [Telemetry] that exists when it is on.
 type pipeline struct {
 	provider *sdktrace.TracerProvider
-	meters   *sdkmetric.MeterProvider // nil: none
+	meters   meters
 	open     *shutdown.OpenSpans
 	gate     *gate
 	counter  *counter
@@ -61,11 +60,10 @@ func (p *pipeline) flusher() {
 			return
 		case <-p.flush:
 		}
-		// What goes wrong is counted.
-		_ = p.provider.ForceFlush(ctx)
-		if p.meters != nil {
-			_ = p.meters.ForceFlush(ctx)
-		}
+		var both sync.WaitGroup
+		both.Go(func() { _ = p.provider.ForceFlush(ctx) }) // what goes wrong is counted
+		both.Go(func() { p.meters.forceFlush(ctx) })
+		both.Wait()
 	}
 }
 
@@ -111,11 +109,7 @@ func (p *pipeline) all(ctx context.Context, rest func(context.Context)) {
 	softly, cancel := context.WithTimeout(ctx, p.timeout-p.timeout/10)
 	defer cancel()
 	var parts sync.WaitGroup
-	parts.Go(func() {
-		if p.meters != nil {
-			_ = p.meters.Shutdown(softly) // what goes wrong is kept by ownMetrics
-		}
-	})
+	parts.Go(func() { p.meters.shutdown(softly) })
 	parts.Go(func() { rest(softly) })
 	parts.Go(func() {
 		_ = p.provider.Shutdown(ctx)

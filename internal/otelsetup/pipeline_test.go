@@ -19,6 +19,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"lenslaunch/journal"
 )
 
 // helperVariable makes the test binary a small launcher with telemetry, whose
@@ -26,7 +28,12 @@ import (
 const helperVariable = "LENSLAUNCH_TEST_OTELSETUP_HELPER"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(helperVariable) != "" {
+	switch os.Getenv(helperVariable) {
+	case "":
+	case "journaled":
+		journaledMain(os.Getenv(journal.Variable))
+		os.Exit(0)
+	default:
 		helperMain()
 		os.Exit(0)
 	}

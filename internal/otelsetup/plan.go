@@ -58,7 +58,7 @@ func decide(env map[string]string, sig signal) (plan, error) {
 	switch exporter {
 	case exporterOTLP:
 		p, err := decideOTLP(env, sig)
-		p.named = named
+		p.named = named && err == nil // with a fault a file may stand in
 		return p, err
 	case exporterConsole, exporterNone:
 		return plan{signal: sig, exporter: exporter, named: named}, nil
@@ -87,6 +87,9 @@ func decideOTLP(env map[string]string, sig signal) (plan, error) {
 		return off, fmt.Errorf("%s=%q is not supported: use grpc or http/protobuf", name, protocol)
 	}
 	endpoint, err := endpointFor(env, sig, p.protocol)
+	if err == nil { // now, while there still is a choice of another place
+		_, err = readConfig(env, sig, endpoint.Scheme == "https")
+	}
 	if err != nil {
 		return off, err
 	}

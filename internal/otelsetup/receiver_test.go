@@ -16,16 +16,21 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
 
+	colmetricpb "go.opentelemetry.io/proto/otlp/collector/metrics/v1"
 	coltracepb "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	metricpb "go.opentelemetry.io/proto/otlp/metrics/v1"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
 	_ "google.golang.org/grpc/encoding/gzip" // so that the receiver can read it
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 )
 
@@ -38,6 +43,62 @@ type receiver struct {
 	mu      sync.Mutex
 	headers []string // values of the header "api-key"
 	batches []*tracepb.ResourceSpans
+	metrics []*metricpb.ResourceMetrics
+	refuse  bool          // metrics
+	came    chan struct{} // has room for one: something has been received; may be nil
+}
+
+func (r *receiver) tell() {
+	select {
+	case r.came <- struct{}{}:
+	default:
+	}
+}
+
+// takeMetrics is take for metrics; false: they are refused.
+func (r *receiver) takeMetrics(request *colmetricpb.ExportMetricsServiceRequest) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.refuse {
+		r.metrics = append(r.metrics, request.ResourceMetrics...)
+		r.tell()
+	}
+	return !r.refuse
+}
+
+// metricsService is the gRPC service for metrics.
+type metricsService struct {
+	colmetricpb.UnimplementedMetricsServiceServer
+	r *receiver
+}
+
+func (m metricsService) Export(_ context.Context, request *colmetricpb.ExportMetricsServiceRequest) (*colmetricpb.ExportMetricsServiceResponse, error) {
+	if !m.r.takeMetrics(request) {
+		return nil, status.Error(codes.Unimplemented, "no metrics here")
+	}
+	return &colmetricpb.ExportMetricsServiceResponse{}, nil
+}
+
+// measured shows the sums of the latest metrics received and the resource that they had.
+func (r *receiver) measured() (sums, resource map[string]string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return measuredIn(r.metrics)
+}
+
+func measuredIn(all []*metricpb.ResourceMetrics) (sums, resource map[string]string) {
+	sums, resource = map[string]string{}, map[string]string{}
+	for _, m := range all {
+		for _, kv := range m.Resource.Attributes {
+			resource[kv.Key] = kv.Value.GetStringValue()
+		}
+		for _, scope := range m.ScopeMetrics {
+			for _, one := range scope.Metrics {
+				sums[one.Name] = strconv.FormatInt(one.GetSum().GetDataPoints()[0].GetAsInt(), 10)
+			}
+		}
+	}
+	return sums, resource
 }
 
 func (r *receiver) take(request *coltracepb.ExportTraceServiceRequest, key string) *coltracepb.ExportTraceServiceResponse {
@@ -45,6 +106,7 @@ func (r *receiver) take(request *coltracepb.ExportTraceServiceRequest, key strin
 	defer r.mu.Unlock()
 	r.headers = append(r.headers, key)
 	r.batches = append(r.batches, request.ResourceSpans...)
+	r.tell()
 	response := &coltracepb.ExportTraceServiceResponse{}
 	if r.reject > 0 {
 		response.PartialSuccess = &coltracepb.ExportTracePartialSuccess{RejectedSpans: r.reject, ErrorMessage: "too (much)\nof it"}
@@ -69,6 +131,10 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		body, _ = gzip.NewReader(request.Body)
 	}
 	text, err := io.ReadAll(body)
+	if request.URL.Path == "/v1/metrics" {
+		r.serveMetrics(w, text)
+		return
+	}
 	message := &coltracepb.ExportTraceServiceRequest{}
 	if err != nil || request.URL.Path != "/v1/traces" || proto.Unmarshal(text, message) != nil {
 		http.Error(w, "bad request", http.StatusBadRequest)
@@ -77,6 +143,15 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	answer, _ := proto.Marshal(r.take(message, request.Header.Get("api-key")))
 	w.Header().Set("Content-Type", "application/x-protobuf")
 	_, _ = w.Write(answer)
+}
+
+func (r *receiver) serveMetrics(w http.ResponseWriter, text []byte) {
+	message := &colmetricpb.ExportMetricsServiceRequest{}
+	if proto.Unmarshal(text, message) != nil || !r.takeMetrics(message) {
+		http.Error(w, "no metrics here", http.StatusNotFound)
+		return
+	}
+	w.Header().Set("Content-Type", "application/x-protobuf")
 }
 
 // spans lists everything received.
@@ -112,9 +187,10 @@ func startGRPC(t *testing.T, options ...grpc.ServerOption) *receiver {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &receiver{url: "http://" + l.Addr().String()}
+	r := &receiver{url: "http://" + l.Addr().String(), came: make(chan struct{}, 1)}
 	server := grpc.NewServer(options...)
 	coltracepb.RegisterTraceServiceServer(server, r)
+	colmetricpb.RegisterMetricsServiceServer(server, metricsService{r: r})
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(l) }()
 	t.Cleanup(func() {
@@ -129,7 +205,7 @@ func startGRPC(t *testing.T, options ...grpc.ServerOption) *receiver {
 // startHTTP serves with encryption if it is given a certificate.
 func startHTTP(t *testing.T, certificate, key string) *receiver {
 	t.Helper()
-	r := &receiver{}
+	r := &receiver{came: make(chan struct{}, 1)}
 	server := httptest.NewUnstartedServer(r)
 	if certificate == "" {
 		server.Start()

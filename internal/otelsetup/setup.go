@@ -94,6 +94,7 @@ func Setup(ctx context.Context, o Options) *Telemetry {
 	}
 	r, err := o.route()
 	var exporter sdktrace.SpanExporter
+	wanted := r
 	if r.on() {
 		quietSDK()
 		var failed error
@@ -103,35 +104,36 @@ func Setup(ctx context.Context, o Options) *Telemetry {
 	switch {
 	case err != nil && exporter == nil:
 		o.Warn("telemetry is off", "reason", oneLine(err))
+	case err != nil && r.file == "":
+		o.Warn("telemetry is not written to the file", "file", wanted.file, "reason", oneLine(err))
 	case err != nil:
 		o.Warn("telemetry goes to a file alone", "file", r.file, "reason", oneLine(err))
 	}
 	if exporter == nil {
 		return off()
 	}
-	t, problem := on(ctx, r, exporter, o)
-	if problem != nil && err == nil { // else it has been said of the spans
-		o.Warn("not all metrics go where they should", "reason", oneLine(problem))
-	}
-	return t
+	return on(ctx, r, exporter, o, err)
 }
 
-// open makes the exporters of a route. One of them is enough; none is nil.
-func (r route) open(ctx context.Context, o Options) (sdktrace.SpanExporter, error) {
+// open makes the exporters of a route and takes out of it what cannot be. One of them is
+// enough; none is nil.
+func (r *route) open(ctx context.Context, o Options) (sdktrace.SpanExporter, error) {
 	var all fanout
 	var problems error
 	if r.plan.exporter != exporterNone {
 		e, err := r.plan.open(ctx, o.Env, o.Stderr)
-		problems = err
 		if err == nil {
 			all = append(all, e)
+		} else {
+			r.plan.exporter, problems = exporterNone, err
 		}
 	}
 	if r.file != "" {
 		e, err := openSpanFile(ctx, r.file)
-		problems = errors.Join(problems, err)
 		if err == nil {
 			all = append(all, e)
+		} else {
+			r.file, problems = "", errors.Join(problems, err)
 		}
 	}
 	if len(all) == 0 {
@@ -146,8 +148,8 @@ func off() *Telemetry {
 	}
 }
 
-// on connects the parts. The error is about metrics alone.
-func on(ctx context.Context, r route, exporter sdktrace.SpanExporter, o Options) (*Telemetry, error) {
+// on connects all that there is. told is what has been said about the spans' way already.
+func on(ctx context.Context, r route, exporter sdktrace.SpanExporter, o Options, told error) *Telemetry {
 	own := resource.NewSchemaless(withoutNull(validList(o.Resource))...)
 	p := &pipeline{
 		open: shutdown.New(), tally: &tally{}, timeout: o.Timeout, warn: o.Warn, where: r.String(),
@@ -171,20 +173,23 @@ func on(ctx context.Context, r route, exporter sdktrace.SpanExporter, o Options)
 		sdktrace.WithSpanProcessor(p.open), // before the batch processor: after it nothing would come out
 		sdktrace.WithSpanProcessor(p.gate))...)
 	t := &Telemetry{Tracer: p.provider.Tracer(scopeName), Open: p.open, Enabled: true, Where: p.where, pipeline: p}
-	var err error
-	t.Meter, err = p.measure(ctx, o, own)
+	t.Meter = p.measure(ctx, o, own, told)
 	go p.flusher()
-	return t, err
+	return t
 }
 
-// measure connects the meter. Where metrics cannot go their way, spans still do.
-func (p *pipeline) measure(ctx context.Context, o Options, own *resource.Resource) (metric.Meter, error) {
-	meters, err := openMetrics(ctx, o, own, &p.metrics)
-	if meters == nil {
-		return nometer.NewMeterProvider().Meter(scopeName), err
+// measure connects the meter. Where metrics cannot go their way, spans still do; why is
+// said at the end, unless it is what has been told of the spans.
+func (p *pipeline) measure(ctx context.Context, o Options, own *resource.Resource, told error) metric.Meter {
+	var err error
+	p.meters, err = openMetrics(ctx, o, own, &p.metrics)
+	if err != nil && (told == nil || told.Error() != err.Error()) {
+		p.metrics.place()(err)
 	}
-	p.meters = meters
-	return meters.Meter(scopeName), err
+	if len(p.meters.readers) == 0 {
+		return nometer.NewMeterProvider().Meter(scopeName)
+	}
+	return p.meters.provider.Meter(scopeName)
 }
 
 // withoutNull drops what has no value: OTLP has no null to send.

@@ -1,0 +1,245 @@
+package otelsetup
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// count adds to a counter.
+func count(t *testing.T, telemetry *Telemetry, name string, n int64) {
+	t.Helper()
+	c, err := telemetry.Meter.Int64Counter(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Add(context.Background(), n)
+}
+
+func TestMetricsArrive(t *testing.T) {
+	for name, begin := range receivers(t) {
+		if strings.Contains(name, "for traces") {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("OTEL_RESOURCE_ATTRIBUTES", "nv.dl.rank=3")
+			t.Setenv("OTEL_SERVICE_NAME", "workload")
+			otherCertificate, _ := writeCertificate(t)
+			t.Setenv("OTEL_EXPORTER_OTLP_CERTIFICATE", otherCertificate)
+			r, env := begin(t)
+			telemetry, said := start(t, longEnough, env)
+			count(t, telemetry, "starts", 2)
+			count(t, telemetry, "starts", 3)
+			telemetry.Shutdown("end")
+			sums, resource := r.measured()
+			if diff := cmp.Diff(map[string]string{"service.name": "lenslaunch"}, resource); diff != "" {
+				t.Errorf("resource (-want +got):\n%s", diff)
+			}
+			if sums["starts"] != "5" || len(said.list()) != 0 {
+				t.Errorf("sums %v, warnings %q", sums, said.list())
+			}
+		})
+	}
+}
+
+func TestMetricsOnTheConsole(t *testing.T) {
+	var out bytes.Buffer
+	telemetry, said := setup(t, Options{
+		Env: map[string]string{"OTEL_TRACES_EXPORTER": "console", "OTEL_METRICS_EXPORTER": "console"}, Stderr: &out,
+		Resource: []attribute.KeyValue{attribute.String("service.name", "lenslaunch")},
+	})
+	count(t, telemetry, "starts", 7)
+	telemetry.Shutdown("end")
+	if text := out.String(); !strings.Contains(text, `"Value":7`) || !strings.Contains(text, "lenslaunch") || one(t, said) != "" {
+		t.Errorf("console %s, warnings %q", text, said.list())
+	}
+}
+
+// A backend for traces alone is no fault of every run: one line that says what to do.
+func TestMetricsRefused(t *testing.T) {
+	for name, begin := range receivers(t) {
+		if strings.Contains(name, "for traces") {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			r, env := begin(t)
+			r.refuse = true
+			telemetry, said := start(t, longEnough, env)
+			telemetry.Tracer.Start(context.Background(), "run")
+			count(t, telemetry, "starts", 1)
+			telemetry.Shutdown("end")
+			if got := one(t, said); !strings.HasPrefix(got, "telemetry was lost:metrics") || !strings.Contains(got, "OTEL_METRICS_EXPORTER=none") {
+				t.Errorf("warning %q", got)
+			}
+			if len(r.spans()) != 1 {
+				t.Errorf("%d spans", len(r.spans()))
+			}
+
+			env["OTEL_METRICS_EXPORTER"] = "none"
+			telemetry, said = start(t, longEnough, env)
+			count(t, telemetry, "starts", 1)
+			telemetry.Shutdown("end")
+			if got := one(t, said); got != "" {
+				t.Errorf("turned off: %q", got)
+			}
+		})
+	}
+}
+
+// Nothing measured is nothing sent, and nothing to warn of.
+func TestNothingMeasured(t *testing.T) {
+	r := startGRPC(t)
+	r.refuse = true
+	telemetry, said := start(t, longEnough, map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": r.url})
+	if _, err := telemetry.Meter.Int64Counter("never"); err != nil {
+		t.Fatal(err)
+	}
+	telemetry.Shutdown("end")
+	if got := one(t, said); got != "" {
+		t.Error(got)
+	}
+}
+
+// A fault of the metrics' own variables leaves the spans alone and is said at the end.
+func TestMetricsFault(t *testing.T) {
+	r := startGRPC(t)
+	telemetry, said := start(t, longEnough, map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": r.url, "OTEL_METRICS_EXPORTER": "prometheus"})
+	telemetry.Tracer.Start(context.Background(), "run")
+	count(t, telemetry, "starts", 1)
+	telemetry.Shutdown("end")
+	if got := one(t, said); !strings.Contains(got, `OTEL_METRICS_EXPORTER="prometheus"`) || len(r.spans()) != 1 {
+		t.Errorf("warning %q, %d spans", got, len(r.spans()))
+	}
+}
+
+// One place's success says nothing of another's.
+func TestMetricsLost(t *testing.T) {
+	var lost metricsLost
+	a, b := lost.place(), lost.place()
+	a(context.DeadlineExceeded)
+	b(nil)
+	if err := lost.get(); err == nil || err.Error() != context.DeadlineExceeded.Error() {
+		t.Error(err)
+	}
+	a(nil)
+	if err := lost.get(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Flush sends spans and metrics now, long before their interval is over, and returns at
+// once also when nobody answers.
+func TestFlush(t *testing.T) {
+	t.Setenv("OTEL_BSP_SCHEDULE_DELAY", "3600000")
+	r := startGRPC(t)
+	telemetry, said := start(t, longEnough, map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": r.url})
+	_, s := telemetry.Tracer.Start(context.Background(), "run")
+	s.End()
+	count(t, telemetry, "starts", 1)
+	telemetry.Flush()
+	for sums := map[string]string{}; len(r.spans()) == 0 || sums["starts"] == ""; sums, _ = r.measured() {
+		<-r.came
+	}
+	telemetry.Shutdown("end")
+	telemetry.Flush() // after the end it is nothing
+	if got := one(t, said); got != "" || len(r.spans()) != 1 {
+		t.Errorf("%d spans, warning %q", len(r.spans()), got)
+	}
+	off().Flush()
+
+	url, heard := blackHole(t)
+	telemetry, _ = start(t, 300*time.Millisecond, map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": url})
+	_, s = telemetry.Tracer.Start(context.Background(), "run")
+	s.End()
+	count(t, telemetry, "starts", 1)
+	telemetry.Flush()
+	<-heard
+	for range 100 {
+		telemetry.Flush()
+	}
+	telemetry.Shutdown("end")
+}
+
+// Traces, metrics and another process's spans all go into a black hole: the shutdown takes
+// its time and no more, says one line, and what was not its own is given back.
+func TestEverythingHangs(t *testing.T) {
+	for name, environment := range dead(t) {
+		if !strings.Contains(name, "black hole") {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			telemetry, said := start(t, 300*time.Millisecond, environment(t))
+			const n = 600
+			for range n {
+				telemetry.Tracer.Start(context.Background(), "open")
+			}
+			count(t, telemetry, "starts", 1)
+			exported := make(chan error, 1)
+			go func() { exported <- telemetry.Export(context.Background(), foreign(openSpan(1, 0))) }()
+			telemetry.Flush()
+			began := time.Now()
+			telemetry.Shutdown("end")
+			if took := time.Since(began); took > unbounded {
+				t.Errorf("the shutdown took %v", took)
+			}
+			if got := one(t, said); !strings.HasPrefix(got, "telemetry was lost:spans600exporter") {
+				t.Errorf("warning %q", got)
+			}
+			if err := <-exported; err == nil {
+				t.Error("the foreign span has arrived in a black hole")
+			}
+		})
+	}
+}
+
+// TRACEPARENT of whoever started us.
+func TestParent(t *testing.T) {
+	const id, span = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
+	for text, want := range map[string]string{
+		"00-" + id + "-" + span + "-01": "01", " 00-" + id + "-" + span + "-00 ": "00", "00-" + id + "-" + span + "-03": "03",
+		"": "", "nonsense": "", "00-" + id + "-" + span: "", "ff-" + id + "-" + span + "-01": "",
+		"00-00000000000000000000000000000000-" + span + "-01": "", "00-" + id + "-0000000000000000-01": "",
+	} {
+		got := trace.SpanContextFromContext(Parent(map[string]string{"TRACEPARENT": text, "TRACESTATE": "vendor=1"}))
+		if got.IsValid() != (want != "") {
+			t.Errorf("%q: %v", text, got)
+		}
+		if got.IsValid() && (got.TraceID().String() != id || got.SpanID().String() != span || got.TraceFlags().String() != want || !got.IsRemote() || got.TraceState().String() != "vendor=1") {
+			t.Errorf("%q: %+v", text, got)
+		}
+	}
+}
+
+// The id that was promised is that of the next span and of no other.
+func TestWithSpanID(t *testing.T) {
+	telemetry, _ := setup(t, Options{Dir: t.TempDir()})
+	defer telemetry.Shutdown("end")
+	for name, parent := range map[string]context.Context{"root": context.Background(), "child": Parent(map[string]string{
+		"TRACEPARENT": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+	})} {
+		id := NewSpanID()
+		ctx := WithSpanID(parent, id)
+		workerCtx, worker := telemetry.Tracer.Start(ctx, "worker")
+		childCtx, child := telemetry.Tracer.Start(workerCtx, "child")
+		_, grandchild := telemetry.Tracer.Start(childCtx, "grandchild")
+		_, second := telemetry.Tracer.Start(ctx, "second")
+		if worker.SpanContext().SpanID() != id || !worker.SpanContext().TraceID().IsValid() {
+			t.Errorf("%s: %v, want %v", name, worker.SpanContext().SpanID(), id)
+		}
+		for _, other := range []trace.Span{child, grandchild, second} {
+			if got := other.SpanContext().SpanID(); got == id || !got.IsValid() {
+				t.Errorf("%s: another span has id %v", name, got)
+			}
+		}
+	}
+	_, none := telemetry.Tracer.Start(WithSpanID(context.Background(), trace.SpanID{}), "no id")
+	if !none.SpanContext().IsValid() {
+		t.Error("an invalid id was taken")
+	}
+}
