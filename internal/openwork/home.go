@@ -42,7 +42,14 @@ func Settle(p Place) (*Home, error) {
 	if !errors.Is(err, journal.ErrFileSystem) {
 		return h, err
 	}
-	if h = p.again(); h == nil {
+	return p.move()
+}
+
+// move finds a home for a run whose directory is no place for journals.
+func (p Place) move() (*Home, error) {
+	h := p.again()
+	if h == nil {
+		var err error
 		if h, err = p.elsewhere(); err != nil {
 			return nil, err
 		}
