@@ -37,7 +37,7 @@ func Tree(spans []journal.Span, at time.Time) []Line {
 	var add func(s journal.Span, depth int)
 	add = func(s journal.Span, depth int) {
 		if !known[s.SpanID] {
-			return // it has ended, or is there already
+			return // it is there already
 		}
 		known[s.SpanID] = false
 		lines = append(lines, Line{Depth: depth, Span: s, For: max(0, at.Sub(s.Start))})
@@ -49,7 +49,9 @@ func Tree(spans []journal.Span, at time.Time) []Line {
 		add(s, 0)
 	}
 	for _, s := range spans {
-		add(s, 0) // what points at each other has no root
+		if s.Open() {
+			add(s, 0) // what points at each other has no root
+		}
 	}
 	return lines
 }

@@ -5,7 +5,11 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"lenslaunch/journal"
 )
@@ -119,13 +123,30 @@ func TestInUse(t *testing.T) {
 
 	path = make()
 	p = start(t, "fork", path)
+	child, err := p.stdout.ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(child))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(ended)
 	p.kill()
 	if !InUse(path) {
 		t.Error("not in use while a child of the writer lives")
 	}
-	p.stdin.Close() // ends the child, and then its output
-	if _, err := p.stdout.ReadString('\n'); err == nil {
-		t.Error("the child speaks")
+	p.stdin.Close() // ends the child
+	for n := 0; n == 0; {
+		n, err = unix.Poll([]unix.PollFd{{Fd: int32(ended), Events: unix.POLLIN}}, -1)
+		if err != nil && !errors.Is(err, unix.EINTR) {
+			t.Fatal(err)
+		}
+		n = max(n, 0)
 	}
 	if InUse(path) {
 		t.Error("in use after the child's end")

@@ -35,6 +35,7 @@ func TestMain(m *testing.M) {
 // help does what is asked, says that it is ready and waits for the end of its input.
 func help(behaviour, path string) int {
 	var err error
+	var child uintptr
 	switch behaviour {
 	case "lock":
 		_, err = Lock(path) // kept until this process ends
@@ -43,7 +44,7 @@ func help(behaviour, path string) int {
 		if w, err = journal.Open(path); err == nil {
 			traced(w, nil).Tracer.Start(context.Background(), "outer")
 			if behaviour == "fork" {
-				forkReader()
+				child = forkReader()
 			}
 		}
 	}
@@ -52,6 +53,7 @@ func help(behaviour, path string) int {
 		return 1
 	}
 	fmt.Println("ready")
+	fmt.Println(child)
 	_, _ = io.Copy(io.Discard, os.Stdin)
 	return 0
 }
@@ -61,10 +63,10 @@ func help(behaviour, path string) int {
 //
 //go:norace
 //go:nosplit
-func forkReader() {
+func forkReader() uintptr {
 	var b [1]byte
 	if pid, _, _ := syscall.RawSyscall6(syscall.SYS_CLONE, uintptr(syscall.SIGCHLD), 0, 0, 0, 0, 0); pid != 0 {
-		return
+		return pid
 	}
 	for {
 		n, _, errno := syscall.RawSyscall(syscall.SYS_READ, 0, uintptr(unsafe.Pointer(&b)), 1)

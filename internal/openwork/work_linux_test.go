@@ -181,17 +181,28 @@ func TestRemove(t *testing.T) {
 	}
 }
 
-// Any bytes are whole spans, none of which begins after the end, or an error.
+// Any bytes are whole spans, none of which begins after the end, or an error. The changes
+// to a good journal are small, or a fuzzer would spend its time on making them so.
 func FuzzLook(f *testing.F) {
-	b := written(f, journal.Header{RunID: "r", Slots: 3}, []attribute.KeyValue{attribute.String("nv.dl.rank", "1")}, train)
-	f.Add(b)
-	f.Add(withoutResource(b))
-	f.Add([]byte("garbage"))
+	good := written(f, journal.Header{RunID: "r", Slots: 3}, []attribute.KeyValue{attribute.String("nv.dl.rank", "1")}, train)
+	f.Add(uint16(len(good)), uint16(0), []byte{})
+	f.Add(uint16(len(good)), uint16(4096), make([]byte, 8))
+	f.Add(uint16(20480+256), uint16(20480), []byte{2})
+	f.Add(uint16(0), uint16(0), []byte("garbage"))
 	dir := f.TempDir()
-	f.Fuzz(func(t *testing.T, b []byte) {
+	f.Fuzz(func(t *testing.T, size, at uint16, change []byte) {
+		b := slices.Clone(good[:min(int(size), len(good))])
+		if len(b) == 0 {
+			b = change
+		} else {
+			copy(b[min(int(at), len(b)):], change)
+		}
 		w, err := Look(put(t, dir, "attempt-0/rank-0.spans", b).Path, Witness{Reason: "x"})
 		if err != nil {
 			return
+		}
+		if len(w.Resource) == 0 || len(w.Spans)+w.Torn > 3 {
+			t.Fatalf("%+v", w)
 		}
 		for _, s := range w.Spans {
 			if s.Start.After(w.End) || !s.TraceID.IsValid() || !s.SpanID.IsValid() {
