@@ -11,6 +11,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if ready := os.Getenv(workerVariable); ready != "" {
+		os.Exit(beWorker(ready))
+	}
 	if os.Getenv(collector.Variable) == "" {
 		os.Stderr.WriteString("telemetry: " + collector.Variable + " is not set: run `make test-telemetry`\n")
 		os.Exit(2)
