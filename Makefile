@@ -50,7 +50,8 @@ lint: ## gofmt, go vet (also for darwin), staticcheck, golangci-lint
 	@GO="$(GO)" TAGS=$(TAGS) sh test/lint.sh
 
 test-interop: ## real torch, OpenTelemetry SDK and NeMo Lens in an environment made for it
-	@python=$$(test/interop/venv.sh) && LENSLAUNCH_TEST_PYTHON="$$python" \
+	@python=$$(test/interop/venv.sh) && collector=$$(GO="$(GO)" sh tools/collector/build.sh) && \
+		LENSLAUNCH_TEST_PYTHON="$$python" LENSLAUNCH_TEST_COLLECTOR="$$collector" \
 		$(GO) test -tags interop -count=1 -v -timeout 30m ./test/interop/...
 
 test-stress: ## 200 launches side by side on this machine

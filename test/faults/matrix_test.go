@@ -98,12 +98,15 @@ func try(t *testing.T, use tools, set setting, e end, k kind, c *cell) {
 	}
 }
 
+// memoryLimit holds the launcher, its guard and some helpers, and not much more.
+const memoryLimit = 96 << 20
+
 // measure brings the end about and counts.
 func measure(t *testing.T, use tools, set setting, e end, k kind, c *cell) *scene {
 	c.begun = true
 	memory := ""
 	if e.memory {
-		if memory, c.untried = memoryGroup(t); c.untried != "" {
+		if memory, c.untried = harness.MemoryGroup(t, memoryLimit); c.untried != "" {
 			return nil
 		}
 	}

@@ -1,6 +1,4 @@
-//go:build faults && linux
-
-package faults
+package harness
 
 import (
 	"fmt"
@@ -14,12 +12,9 @@ import (
 	"lenslaunch/internal/cgroup"
 )
 
-// memoryLimit holds the launcher, its guard and some helpers, and not much more.
-const memoryLimit = 96 << 20
-
-// memoryGroup makes a control group with a memory limit, by whichever version counts
-// memory here, or says what is missing. It is removed when the test ends.
-func memoryGroup(t *testing.T) (dir, missing string) {
+// MemoryGroup makes a control group with a memory limit in bytes, by whichever version
+// counts memory here, or says what is missing. It is removed when the test ends.
+func MemoryGroup(t testing.TB, bytes int) (dir, missing string) {
 	t.Helper()
 	if os.Geteuid() != 0 {
 		return "", "needs root, to make a group with a memory limit"
@@ -28,7 +23,7 @@ func memoryGroup(t *testing.T) (dir, missing string) {
 	if missing != "" {
 		return "", missing
 	}
-	dir = filepath.Join(top, fmt.Sprintf("faults-%d-%d", os.Getpid(), time.Now().UnixNano()))
+	dir = filepath.Join(top, fmt.Sprintf("test-%d-%d", os.Getpid(), time.Now().UnixNano()))
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return "", fmt.Sprintf("cannot make a memory group: %v", err)
 	}
@@ -38,7 +33,7 @@ func memoryGroup(t *testing.T) (dir, missing string) {
 		}
 	})
 	set := func(file string) error {
-		return os.WriteFile(filepath.Join(dir, file), []byte(strconv.Itoa(memoryLimit)), 0)
+		return os.WriteFile(filepath.Join(dir, file), []byte(strconv.Itoa(bytes)), 0)
 	}
 	if err := set(limit); err != nil {
 		return "", fmt.Sprintf("cannot set a memory limit: %v", err)
