@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -96,6 +98,40 @@ func TestRemovedLockIsNone(t *testing.T) {
 	defer second.Close()
 	if isAt(f, path) || !isAt(second, path) {
 		t.Error("the lock is that of the removed file")
+	}
+}
+
+// Several take the lock and remove it with the folder, as a launcher at its end: at no time
+// do two have it.
+func TestLockIsExclusiveWhileItIsRemoved(t *testing.T) {
+	dir := t.TempDir()
+	var holders, taken atomic.Int32
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			for range 300 {
+				f, err := Lock(dir)
+				if errors.Is(err, ErrHeld) {
+					continue
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if n := holders.Add(1); n != 1 {
+					t.Errorf("%d have the lock", n)
+				}
+				taken.Add(1)
+				holders.Add(-1)
+				_ = os.Remove(f.Name()) // the next may have it from here on
+				_ = os.Remove(journal.Folder(dir))
+				f.Close()
+			}
+		})
+	}
+	group.Wait()
+	if taken.Load() == 0 {
+		t.Error("nobody had the lock")
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 
 func texts(list []attribute.KeyValue) (all []string) {
 	for _, kv := range list {
-		all = append(all, string(kv.Key)+"="+kv.Value.Emit()+" "+kv.Value.Type().String())
+		all = append(all, string(kv.Key)+"="+kv.Value.String()+" "+kv.Value.Type().String())
 	}
 	slices.Sort(all)
 	return all
