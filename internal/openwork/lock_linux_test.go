@@ -118,8 +118,8 @@ func TestLockIsExclusiveWhileItIsRemoved(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				if n := holders.Add(1); n != 1 {
-					t.Errorf("%d have the lock", n)
+				if n := holders.Add(1); n != 1 || !isAt(f, f.Name()) {
+					t.Errorf("%d have the lock, its file is there: %v", n, isAt(f, f.Name()))
 				}
 				taken.Add(1)
 				holders.Add(-1)

@@ -13,7 +13,8 @@
 // exporter of their own, by the same rules.
 //
 // Promise: telemetry never changes a job. Setup returns no error; what is wrong
-// with the configuration is one warning and telemetry is off. During the run a
+// with the configuration is one warning, and telemetry goes to the run directory's files
+// or is off. A file has everything, also beside a collector that hangs. During the run a
 // slow or dead collector costs nothing but the spans: memory is bounded by the
 // queue. [Telemetry.Shutdown] takes at most the timeout in all, and if spans
 // were lost it says so in one warning with their number. When telemetry is off

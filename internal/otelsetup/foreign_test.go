@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"go.opentelemetry.io/otel/attribute"
@@ -205,4 +206,24 @@ func TestForeignErrors(t *testing.T) {
 	if got := one(t, said); got != "" {
 		t.Errorf("foreign spans count for the launcher: %q", got)
 	}
+}
+
+// Whatever a journal says, the spans are such that no exporter loses the batch, and none
+// ends before it begins.
+func FuzzForeign(f *testing.F) {
+	f.Add("name", "scope", "key", "value", "reason", int64(1), int64(2), uint8(1))
+	f.Add("\xff", "\xc3(", "\xfe", "\xf0\x9f", "\x80", int64(-1), int64(0), uint8(255))
+	f.Fuzz(func(t *testing.T, name, scope, key, value, reason string, began, end int64, flags uint8) {
+		s := openSpan(1, 2)
+		s.Name, s.Scope, s.Start, s.TraceFlags = name, journal.Scope{Name: scope, Version: value}, time.Unix(0, began), trace.TraceFlags(flags)
+		other := foreign(s)
+		other.Resource, other.SchemaURL, other.Reason, other.End = []attribute.KeyValue{attribute.String(key, value)}, value, reason, time.Unix(0, end)
+		got := other.snapshots()[0]
+		if _, changed := validSpan(got).(valid); changed || !areValid(got.Resource().Attributes()) || !utf8.ValidString(got.Resource().SchemaURL()) {
+			t.Fatalf("%+v", got)
+		}
+		if is := got.InstrumentationScope(); !utf8.ValidString(is.Name) || !utf8.ValidString(is.Version) || got.EndTime().Before(got.StartTime()) {
+			t.Fatalf("%+v, %v to %v", is, got.StartTime(), got.EndTime())
+		}
+	})
 }

@@ -243,3 +243,15 @@ func TestWithSpanID(t *testing.T) {
 		t.Error("an invalid id was taken")
 	}
 }
+
+// Any text is a parent that is valid, or none.
+func FuzzParent(f *testing.F) {
+	f.Add("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "vendor=1")
+	f.Add("cc-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-more", "=,")
+	f.Fuzz(func(t *testing.T, parent, state string) {
+		got := trace.SpanContextFromContext(Parent(map[string]string{"TRACEPARENT": parent, "TRACESTATE": state}))
+		if got.HasTraceID() != got.HasSpanID() || got.IsValid() != got.IsRemote() {
+			t.Fatalf("%+v", got)
+		}
+	})
+}

@@ -141,6 +141,21 @@ func TestFileCannotBeWritten(t *testing.T) {
 	}
 }
 
+// Lens alone is no collector on this host, neither for spans nor for metrics.
+func TestLensAlone(t *testing.T) {
+	dir := t.TempDir()
+	telemetry, said := setup(t, Options{Env: map[string]string{"NEMO_LENS_ENABLED": "1"}, Dir: dir})
+	if n := len(telemetry.pipeline.meters.readers); n != 1 {
+		t.Errorf("metrics go to %d places", n)
+	}
+	telemetry.Tracer.Start(context.Background(), "run")
+	count(t, telemetry, "starts", 1)
+	telemetry.Shutdown("end")
+	if sums, _ := measuredIn(metricsIn(t, dir+"/metrics.jsonl")); sums["starts"] != "1" || one(t, said) != "" {
+		t.Errorf("metrics %v, warnings %q", sums, said.list())
+	}
+}
+
 func TestDisabledIsSaid(t *testing.T) {
 	telemetry, said := setup(t, Options{Mode: ModeOn, Env: map[string]string{"OTEL_SDK_DISABLED": "true"}})
 	if got := one(t, said); telemetry.Enabled || !strings.Contains(got, "OTEL_SDK_DISABLED=true turns it off") {
