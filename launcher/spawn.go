@@ -27,12 +27,14 @@ func (e *effects) spawn(number int) {
 				return
 			default:
 			}
+			// Before it exists: one that ends at once must not end before it started.
+			at := time.Now()
 			child, err := e.start(run, local)
 			if err != nil {
 				e.answer(inNotStarted{at: time.Now(), attempt: number, local: local, cause: err})
 				return
 			}
-			e.answer(inStarted{at: time.Now(), attempt: number, local: local, pid: child.Pid, start: child.Start, child: child})
+			e.answer(inStarted{at: at, attempt: number, local: local, pid: child.Pid, start: child.Start, child: child})
 		}
 	})
 }

@@ -50,11 +50,14 @@ type state struct {
 	ladder  Ladder    // the one that runs, in phaseStopping
 	rung    int       // its next rung
 	begin   time.Time // when it began
-	faults  []Fault   // failures of this attempt, in order
-	asked   time.Time // when this attempt was last asked to save, zero: it was not
-	told    *Told     // the signal that ended the run, nil
-	failed  []Ended   // failed attempts of this invocation
-	code    int       // in phaseDone
+
+	stopTold bool // subscribers know that it has: a rank was there to be asked
+
+	faults []Fault   // failures of this attempt, in order
+	asked  time.Time // when this attempt was last asked to save, zero: it was not
+	told   *Told     // the signal that ended the run, nil
+	failed []Ended   // failed attempts of this invocation
+	code   int       // in phaseDone
 
 	suspended time.Time // since when the job is stopped to be continued later, zero: it is not
 }

@@ -118,6 +118,10 @@ func (st *stepper) started(in inStarted) {
 	if st.phase != phaseStopping {
 		return
 	}
+	if !st.stopTold {
+		st.stopTold = true
+		st.tell(StopBegan{At: st.begin, Ladder: st.ladder, Alive: 1})
+	}
 	if in.at.Sub(st.begin) >= st.ladder.Kill {
 		st.kill(in.at, in.local)
 		return

@@ -24,6 +24,7 @@ type script struct {
 	said  []string
 	ended []AttemptEnded
 	taken []SignalTaken
+	stops []StopBegan
 	haste []time.Duration // when it was asked to hasten
 	over  *RunEnded
 }
@@ -102,6 +103,8 @@ func (s *script) note(a action) {
 			s.ended = append(s.ended, e)
 		case SignalTaken:
 			s.taken = append(s.taken, e)
+		case StopBegan:
+			s.stops = append(s.stops, e)
 		case RunEnded:
 			s.over = &e
 			s.say("exit %d", e.Code)
@@ -227,6 +230,22 @@ func TestRestartAfterFailure(t *testing.T) {
 	s.after(750 * time.Millisecond).timer(timerRestart).expect("prepare 2")
 	s.launch().expect("spawn")
 	s.exit(0, ok()).exit(1, ok()).silent().swept().expect("exit 0")
+}
+
+// A stop that meets nobody is told of when a rank comes that was just being started, and
+// once: whoever tells of the stop would otherwise not know of it.
+func TestStopThatMeetsRanksLater(t *testing.T) {
+	s := newScript(t, rules{ranks: 3})
+	s.in(inPrepared{at: s.at(), attempt: 1}).start(0).exit(0, ok())
+	s.after(time.Second).in(inSignal{at: s.at(), signal: syscall.SIGTERM})
+	began := s.at()
+	if len(s.stops) != 0 {
+		t.Errorf("told of a stop of nobody: %+v", s.stops)
+	}
+	s.after(time.Second).start(1).start(2)
+	if len(s.stops) != 1 || s.stops[0].Alive != 1 || !s.stops[0].At.Equal(began) {
+		t.Errorf("%+v", s.stops)
+	}
 }
 
 // A late event of the first attempt changes nothing in the second.

@@ -117,7 +117,8 @@ func (st *stepper) stop(at time.Time, ladder Ladder) {
 	st.lift(at)
 	st.phase = phaseStopping
 	st.ladder, st.rung, st.begin = ladder, 1, at
-	if st.alive() > 0 {
+	st.stopTold = st.alive() > 0
+	if st.stopTold {
 		st.tell(StopBegan{At: at, Ladder: ladder, Alive: st.alive()})
 		st.askAll(at, ladder.Rungs[0].Signal)
 	}

@@ -20,7 +20,8 @@ func TestLensReportsOurIdentity(t *testing.T) {
 	const ranks, runID, first = 2, "lens-run", 3
 	outcome, results := job{
 		ranks: ranks, runID: runID, script: "workers/lens.py",
-		flags: []string{"--max-restarts", "1", "--restart-delay", "0s"},
+		// The rank that does not fail has the time to leave its result.
+		flags: []string{"--max-restarts", "1", "--restart-delay", "0s", "--failure-grace", "1m"},
 		env: []string{
 			"NEMO_LENS_ENABLED=1", "NEMO_LENS_EXPORT_STRATEGY=all_ranks",
 			// An outer loop that counts restarts makes them a carried fact.

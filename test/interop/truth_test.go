@@ -150,4 +150,3 @@ const slotsOf = 128
 
 // spansOf is more than a hundred times as many spans.
 const spansOf = 101*slotsOf + 1
-

@@ -17,7 +17,8 @@ import (
 type family map[string]*tracepb.Span
 
 // kin checks what holds of all spans of a run, whatever they are: one trace, ids that
-// are nobody else's, parents that arrived, none outside its parent's time.
+// are nobody else's, an end after its start, parents that arrived, none outside its
+// parent's time.
 func kin(t *testing.T, spans []*tracepb.Span) family {
 	t.Helper()
 	f := family{}
@@ -30,6 +31,9 @@ func kin(t *testing.T, spans []*tracepb.Span) family {
 	for _, span := range spans {
 		if string(span.TraceId) != string(spans[0].TraceId) {
 			t.Errorf("%s is of another trace than %s", span.Name, spans[0].Name)
+		}
+		if span.StartTimeUnixNano > span.EndTimeUnixNano {
+			t.Errorf("%s starts %v after its end", span.Name, time.Duration(span.StartTimeUnixNano-span.EndTimeUnixNano))
 		}
 		parent := f[string(span.ParentSpanId)]
 		switch {
