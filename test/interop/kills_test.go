@@ -109,7 +109,7 @@ func (job *lensed) wait(t *testing.T) {
 // slots. The Collector's file is the judge: each span that was open is there once, as it
 // was; spans that had ended come twice in at most one of a hundred kills.
 func TestKilledAtRandomMoments(t *testing.T) {
-	const rounds = 3
+	const rounds = 25
 	c := collector.Start(t, collector.Options{})
 	var jobs []*lensed
 	for range rounds {
