@@ -53,7 +53,12 @@ func (e *effects) trace(run *running) {
 			RunID: e.plan.RunID, Attempt: run.attempt.Number, Rank: rank, Slots: e.plan.JournalSlots,
 		})
 		if err != nil {
-			run.warnings = append(run.warnings, fmt.Sprintf("what a rank has open when it dies will not be known: %v", err))
+			err = fmt.Errorf("what a rank has open when it dies will not be known: %w", err)
+			if e.console.Dir.NodePath() == dir {
+				e.console.Dir.Lost(err)
+			} else {
+				run.warnings = append(run.warnings, err.Error())
+			}
 			return // the next would fail for the same reason
 		}
 		run.journals[local] = path

@@ -179,7 +179,7 @@ func (e *effects) goOnWithoutLedger(run *running, book *ledger.Ledger, cause err
 	}
 	e.plan.LedgerDir = ""
 	if e.plan.RunDir != "" {
-		e.console.Dir.ledgerLost(cause)
+		e.console.Dir.Lost(cause)
 		return
 	}
 	run.warnings = append(run.warnings, noLedger(cause))
@@ -273,7 +273,7 @@ func (e *effects) ended(ev *AttemptEnded) {
 		defer cancel()
 		err := run.book.End(ctx, run.attempt.UUID, e.outcome(*ev))
 		if err != nil && e.plan.StateDir == "" && e.plan.RunDir != "" {
-			e.console.Dir.ledgerLost(err)
+			e.console.Dir.Lost(err)
 			return
 		}
 		ev.LedgerProblem = err

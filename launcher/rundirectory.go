@@ -139,7 +139,8 @@ func (d *RunDir) outputLost(rank int, cause error) {
 	d.fail(fmt.Errorf("cannot keep the output of rank %d: %w: what is kept of the run in %s has gaps from now on", rank, cause, d.dir.Path()))
 }
 
-// ledgerLost says that the ledger in the directory cannot be written.
-func (d *RunDir) ledgerLost(cause error) {
+// Lost says that something else which belongs to the directory cannot be kept there: the
+// ledger, journals, spans. One disk that is full is told of once.
+func (d *RunDir) Lost(cause error) {
 	d.fail(fmt.Errorf("%w: what is kept of the run in %s has gaps from now on", cause, d.dir.Path()))
 }

@@ -156,13 +156,13 @@ func TestProblemsAreToldOnce(t *testing.T) {
 	})
 	dir.outputLost(3, os.ErrClosed) // its attempt is over: no problem
 	dir.outputLost(4, errors.New("no space left on device"))
-	dir.ledgerLost(errors.New("another one"))
+	dir.Lost(errors.New("another one"))
 	close(reading)
 	dir.Close()
 	if err := <-told; !strings.Contains(err.Error(), "output of rank 4: no space left") || !strings.Contains(err.Error(), d.Logs.Dir) {
 		t.Errorf("told %v", err)
 	}
-	dir.ledgerLost(errors.New("too late"))
+	dir.Lost(errors.New("too late"))
 	if len(told) != 0 {
 		t.Errorf("told again: %v", <-told)
 	}

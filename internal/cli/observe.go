@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -66,9 +67,12 @@ type observed struct {
 func (c *call) observe(j *job, dir *launcher.RunDir, stderr io.Writer, say notices) *observed {
 	o := j.export.options(c.env)
 	o.Dir, o.Resource, o.Stderr, o.Warn = dir.NodePath(), c.resource(j), stderr, say.warn
+	if o.StandsIn() {
+		o.Warn = func(msg string, args ...any) { dir.Lost(spoken(msg, args)) }
+	}
 	seen := &observed{say: say, recovering: make(chan struct{})}
 	if o.Wanted() {
-		seen.settle(&o, j.plan)
+		seen.settle(&o, j.plan, dir)
 	}
 	seen.telemetry = otelsetup.Setup(context.Background(), o)
 	ctx, stop := context.WithCancel(context.Background())
@@ -96,12 +100,17 @@ func (c *call) observe(j *job, dir *launcher.RunDir, stderr io.Writer, say notic
 
 // settle finds a place for journals. The lock says that a launcher works there: should
 // somebody else have it, they end soon, and it is tried again.
-func (s *observed) settle(o *otelsetup.Options, p *launcher.Plan) {
+func (s *observed) settle(o *otelsetup.Options, p *launcher.Plan, dir *launcher.RunDir) {
 	home, err := openwork.Settle(openwork.Place{
 		Dir: o.Dir, Env: o.Env, Node: p.World.NodeRank, Run: p.RunID, Own: p.World.LocalSize + ownSpans,
 	})
 	if err != nil {
-		s.say.warn("what ranks have open when they die will not be known", "reason", oneLine(err.Error()))
+		err = fmt.Errorf("what ranks have open when they die will not be known: %w", err)
+		if o.Dir != "" {
+			dir.Lost(err)
+		} else {
+			s.say.warn(oneLine(err.Error()))
+		}
 		return
 	}
 	s.home, o.Journal = home, home.Own
@@ -109,6 +118,14 @@ func (s *observed) settle(o *otelsetup.Options, p *launcher.Plan) {
 	if home.Moved {
 		s.say.debug("span journals are in " + home.Dir + ": the run directory is on no local file system")
 	}
+}
+
+// spoken makes an error of what telemetry says of itself.
+func spoken(msg string, args []any) error {
+	for i := 0; i+1 < len(args); i += 2 {
+		msg += fmt.Sprintf(", %v %v", args[i], args[i+1])
+	}
+	return errors.New(oneLine(msg))
 }
 
 // ownSpans is how many spans the launcher has open besides those of its workers.

@@ -59,6 +59,13 @@ func (o Options) Wanted() bool {
 	return r.on()
 }
 
+// StandsIn reports whether telemetry would go to the run directory's files alone, because
+// it has no other place: then it is a part of what is kept there.
+func (o Options) StandsIn() bool {
+	r, err := o.route()
+	return err == nil && r.file != "" && r.file != o.File && r.plan.exporter == exporterNone
+}
+
 // Telemetry is the launcher's tracing and metrics, on or off.
 type Telemetry struct {
 	// Tracer makes the spans; a no-op when telemetry is off.
