@@ -26,7 +26,7 @@ type effects struct {
 	inputs  chan<- input
 	signals <-chan Signal // for close: until then they are the loop's
 	done    chan struct{} // closed at the end: goroutines stop answering
-	teller  *teller
+	teller  teller
 	spawner *proc.Spawner
 	running sync.WaitGroup // goroutines that may still answer
 

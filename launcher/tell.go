@@ -6,42 +6,74 @@ import "time"
 // some microseconds; with this they are out before what follows from the event.
 const tellPatience = 100 * time.Millisecond
 
-// teller passes events on to subscribers, in order, in a goroutine of its own: a
-// console that nobody reads holds up whoever writes to it, and a run whose messages
-// go there must end all the same when it is told to.
-type teller struct {
+// teller passes events on to subscribers, in order: to each in a goroutine of its own. A
+// console that nobody reads holds up whoever writes to it, and a run whose messages go
+// there must end all the same when it is told to, and its telemetry must know of it.
+type teller []*listener
+
+func newTeller(subscribers []Subscriber) teller {
+	t := make(teller, len(subscribers))
+	for i, subscriber := range subscribers {
+		t[i] = newListener(subscriber)
+	}
+	return t
+}
+
+// tell waits a moment for each subscriber in turn, so that what they show of an event
+// comes in their order, unless one is behind.
+func (t teller) tell(ev Event) {
+	for _, l := range t {
+		l.tell(ev)
+	}
+}
+
+// close ends the events. What it returns is closed when every one is told.
+func (t teller) close() <-chan struct{} {
+	for _, l := range t {
+		close(l.events)
+	}
+	all := make(chan struct{})
+	go func() {
+		defer close(all)
+		for _, l := range t {
+			<-l.ended
+		}
+	}()
+	return all
+}
+
+// listener has the events for one subscriber.
+type listener struct {
 	events chan told
-	ended  chan struct{} // closed: every subscriber has had every event
+	ended  chan struct{} // closed: the subscriber has had every event
 	late   chan struct{} // of the latest event that was not waited for to its end, nil: none
 }
 
 // told is an event on its way.
 type told struct {
 	event Event
-	done  chan struct{} // closed: every subscriber has had it
+	done  chan struct{} // closed: the subscriber has had it
 }
 
-func newTeller(subscribers []Subscriber) *teller {
-	t := &teller{events: make(chan told), ended: make(chan struct{})}
+func newListener(subscriber Subscriber) *listener {
+	l := &listener{events: make(chan told), ended: make(chan struct{})}
 	next := make(chan told)
-	go t.queue(next)
+	go l.queue(next)
 	go func() {
-		defer close(t.ended)
+		defer close(l.ended)
 		for item := range next {
-			for _, subscriber := range subscribers {
-				subscriber(item.event)
-			}
+			subscriber(item.event)
 			close(item.done)
 		}
 	}()
-	return t
+	return l
 }
 
 // queue takes events at any time. There are a few for each rank, so it stays small.
-func (t *teller) queue(next chan<- told) {
+func (l *listener) queue(next chan<- told) {
 	defer close(next)
 	var waiting []told
-	for in := t.events; in != nil || len(waiting) > 0; {
+	for in := l.events; in != nil || len(waiting) > 0; {
 		var out chan<- told
 		var first told
 		if len(waiting) > 0 {
@@ -60,21 +92,21 @@ func (t *teller) queue(next chan<- told) {
 	}
 }
 
-// tell waits a moment for the subscribers, unless they are behind already.
-func (t *teller) tell(ev Event) {
+// tell waits a moment for the subscriber, unless it is behind already.
+func (l *listener) tell(ev Event) {
 	item := told{event: ev, done: make(chan struct{})}
-	t.events <- item
-	if t.late != nil && !closed(t.late) {
-		t.late = item.done
+	l.events <- item
+	if l.late != nil && !closed(l.late) {
+		l.late = item.done
 		return
 	}
-	t.late = nil
+	l.late = nil
 	timer := time.NewTimer(tellPatience)
 	defer timer.Stop()
 	select {
 	case <-item.done:
 	case <-timer.C:
-		t.late = item.done
+		l.late = item.done
 	}
 }
 
@@ -85,10 +117,4 @@ func closed(c chan struct{}) bool {
 	default:
 		return false
 	}
-}
-
-// close ends the events. What it returns is closed when every one is told.
-func (t *teller) close() <-chan struct{} {
-	close(t.events)
-	return t.ended
 }

@@ -50,6 +50,32 @@ func TestTellerLeavesAStuckSubscriberBehind(t *testing.T) {
 	})
 }
 
+// A console that nobody reads keeps nothing from the subscribers that do not write to it:
+// telemetry said of a run that had completed that it was cut off.
+func TestTellerKeepsSubscribersApart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var had []int
+		console := make(chan struct{})
+		listens := func(e Event) { had = append(had, e.(AttemptPreparing).Number) }
+		teller := newTeller([]Subscriber{func(Event) { <-console }, listens})
+		for n := range 100 {
+			teller.tell(AttemptPreparing{Number: n})
+			if len(had) != n+1 {
+				t.Fatalf("after event %d it has had %v", n, had)
+			}
+		}
+		over := teller.close()
+		synctest.Wait()
+		select {
+		case <-over:
+			t.Error("all is told before the console has had it")
+		default:
+		}
+		close(console)
+		<-over
+	})
+}
+
 // Nobody can be told for ever: whoever does not take the last events is left behind when
 // the time for output is over, which a signal brings forward once.
 func TestLastEventsAreBounded(t *testing.T) {
@@ -91,7 +117,7 @@ func TestLastEventsAreBounded(t *testing.T) {
 					t.Errorf("it waited %v, want %v", waited, test.want)
 				}
 				close(console) // a bubble must end without goroutines
-				<-e.teller.ended
+				<-e.teller[0].ended
 			})
 		})
 	}

@@ -47,9 +47,14 @@ func (a *asides) write() {
 	}
 }
 
-// first is the subscriber that writes them, before what the others have to say of the
-// event.
-func (a *asides) first(launcher.Event) { a.write() }
+// before is a subscriber that writes them before what another one, which writes to the
+// same console, has to say of the event.
+func (a *asides) before(next launcher.Subscriber) launcher.Subscriber {
+	return func(e launcher.Event) {
+		a.write()
+		next(e)
+	}
+}
 
 // end writes what waits after the last event, or gives up.
 func (a *asides) end(most time.Duration) {

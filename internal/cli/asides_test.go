@@ -18,7 +18,7 @@ func TestAsidesComeInOrder(t *testing.T) {
 	say := func(message string, args ...any) { got = append(got, message+fmt.Sprint(args...)) }
 	a := &asides{}
 	warn := a.warn(say)
-	tell := func(name string) { a.first(launcher.RunEnded{}); say(name) }
+	tell := func(name string) { a.before(func(launcher.Event) { say(name) })(launcher.RunEnded{}) }
 	warn("why")
 	warn("warning ", 1)
 	tell("begin")
@@ -40,7 +40,7 @@ func TestAsidesThatNobodyReads(t *testing.T) {
 		stuck := func() { <-console }
 		a := &asides{}
 		a.later(stuck)
-		go a.first(launcher.RunEnded{})
+		go a.before(func(launcher.Event) {})(launcher.RunEnded{})
 		synctest.Wait()
 		a.later(stuck)
 		began := time.Now()

@@ -123,8 +123,7 @@ func (c *call) launch(j *job) (int, error) {
 	}
 	seen := c.observe(j, dir, errs, notices{warn: aside.warn(log.Warn), debug: aside.warn(log.Debug)})
 	// A report is the last thing on the screen, so messages come after spans.
-	told := append([]launcher.Subscriber{aside.first}, seen.subscribers...)
-	told = append(told, messages(log, j.plan, errs, j.format))
+	told := append(seen.subscribers, aside.before(messages(log, j.plan, errs, j.format)))
 	code, err := launcher.Run(j.plan, launcher.Console{
 		In: c.std.In, Out: out, Err: errs, OutFile: c.std.Out, ErrFile: c.std.Err, Dir: dir,
 	}, signals, told...)
