@@ -53,7 +53,7 @@ func (l Left) String() string {
 	if l.Pid == 0 {
 		return "not known, " + l.Why
 	}
-	return fmt.Sprintf("pid %d (%s): %s", l.Pid, printable(l.Command), l.Why)
+	return fmt.Sprintf("pid %d (%s): %s", l.Pid, onLine(l.Command), l.Why)
 }
 
 // Reason is why a worker ended (the telemetry specification, `lenslaunch.worker`).

@@ -75,3 +75,8 @@ func printable(text string) string {
 		return '\uFFFD'
 	}, text)
 }
+
+// onLine is printable for what has no lines of its own: a name may hold anything.
+func onLine(text string) string {
+	return strings.NewReplacer("\n", " ", "\t", " ").Replace(printable(text))
+}

@@ -117,6 +117,9 @@ func (v Evidence) lines() []string {
 	return out
 }
 
+// shownSpans bounds a line: of spans in spans the innermost say most.
+const shownSpans = 8
+
 // wasDoing is what a rank was at when it went, from its journal: the outermost span first.
 func wasDoing(open []openwork.Work, rank int) string {
 	for _, w := range open {
@@ -124,8 +127,12 @@ func wasDoing(open []openwork.Work, rank int) string {
 			continue
 		}
 		var parts []string
-		for _, s := range openwork.Doing(w.Spans) {
-			parts = append(parts, fmt.Sprintf("%s (%v)", printable(s.Name), round(max(0, w.End.Sub(s.Start)))))
+		spans := openwork.Doing(w.Spans)
+		if outer := len(spans) - shownSpans; outer > 0 {
+			parts, spans = []string{fmt.Sprintf("%d more", outer)}, spans[outer:]
+		}
+		for _, s := range spans {
+			parts = append(parts, fmt.Sprintf("%s (%v)", onLine(s.Name), round(max(0, w.End.Sub(s.Start)))))
 		}
 		return strings.Join(parts, " > ")
 	}

@@ -2,12 +2,17 @@ package launcher
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"go.opentelemetry.io/otel/trace"
+
+	"lenslaunch/internal/openwork"
+	"lenslaunch/journal"
 )
 
 func TestReport(t *testing.T) {
@@ -143,5 +148,23 @@ func TestPlaceholders(t *testing.T) {
 		if got := p.expand(text); got != want {
 			t.Errorf("expand(%q) = %q, want %q", text, got, want)
 		}
+	}
+}
+
+// A span's name is the program's and may hold anything; spans may be in spans in spans.
+func TestReportOfOpenSpansIsOneLine(t *testing.T) {
+	at := time.Unix(1_800_000_000, 0)
+	w := openwork.Work{Rank: 3, End: at.Add(time.Second)}
+	for i := range byte(40) {
+		w.Spans = append(w.Spans, journal.Span{
+			Name: fmt.Sprintf("a\nb\t\x1b[2J%d", i), SpanID: trace.SpanID{i + 1}, Parent: trace.SpanID{i}, Start: at,
+		})
+	}
+	want := "32 more"
+	for i := 32; i < 40; i++ {
+		want += fmt.Sprintf(" > a b \uFFFD[2J%d (1s)", i)
+	}
+	if diff := cmp.Diff(want, wasDoing([]openwork.Work{{Rank: 2}, w}, 3)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
