@@ -6,11 +6,9 @@ import (
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
 	"lenslaunch/internal/proc"
-	"lenslaunch/internal/rundir"
 	"lenslaunch/semconv"
 )
 
@@ -60,6 +58,7 @@ type Spans struct {
 	start   trace.Span // of the attempt's launch, nil: not going on
 	down    teardown
 	workers map[int]trace.Span
+	failed  failures
 	told    bool
 }
 
@@ -126,7 +125,7 @@ func (s *Spans) beginAttempt(e AttemptBegan) {
 	s.ctx, s.attempt = s.begin(s.runCtx, SpanAttempt, e.At, attrs...)
 	_, s.start = s.Tracer.Start(s.ctx, SpanStart, trace.WithTimestamp(e.At), trace.WithAttributes(
 		attribute.Int(keyRanks, s.plan.World.LocalSize)))
-	s.down = teardown{}
+	s.down, s.failed = teardown{}, failures{}
 }
 
 func (s *Spans) beginWorker(e WorkerStarted) {
@@ -136,27 +135,6 @@ func (s *Spans) beginWorker(e WorkerStarted) {
 		attribute.Int(keyPid, e.Pid),
 	))
 	s.workers[e.Local] = span
-}
-
-// fault marks the attempt and the failing worker, and only them, as errors.
-func (s *Spans) fault(e FaultFound) {
-	if !e.First {
-		return
-	}
-	f := e.Fault
-	attrs := []attribute.KeyValue{attribute.Int(semconv.NVDLRank, f.Rank), attribute.Int(semconv.NVDLLocalRank, f.Local)}
-	if f.Cause == nil {
-		attrs = append(attrs, attribute.String(keyReason, string(f.reason())), attribute.Int(keyPid, f.Pid), exitAttribute(f.Exit))
-	} else {
-		attrs = append(attrs, attribute.String(keyReason, rundir.ReasonSpawn)) // it never had a process
-	}
-	s.attempt.AddEvent(EventFault, trace.WithTimestamp(f.At), trace.WithAttributes(attrs...))
-	s.attempt.SetAttributes(attribute.Int(keyCause, f.Rank))
-	s.attempt.SetStatus(codes.Error, fmt.Sprintf("rank %d failed: %v", f.Rank, f.Exit))
-	// A rank that could not be started has no span.
-	if span := s.workers[f.Local]; span != nil {
-		span.SetStatus(codes.Error, f.Exit.String())
-	}
 }
 
 // exitAttribute is how a process ended: one of two attributes.
@@ -173,7 +151,9 @@ func (s *Spans) endWorker(e WorkerEnded) {
 	span := s.workers[e.Local]
 	delete(s.workers, e.Local)
 	span.SetAttributes(exitAttribute(e.Exit), attribute.String(keyReason, string(e.Reason)))
-	if e.Reason != ReasonStopped || !s.Truncate(span, fmt.Sprintf("rank %d stopped: %s", e.Rank, s.stopReason())) {
+	if s.failed.holds(e.Local) {
+		s.failed.ended = append(s.failed.ended, failedWorker{span: span, local: e.Local, at: e.At})
+	} else if e.Reason != ReasonStopped || !s.Truncate(span, fmt.Sprintf("rank %d stopped: %s", e.Rank, s.stopReason())) {
 		span.End(trace.WithTimestamp(e.At))
 	}
 	s.down.workerEnded(e.At)
@@ -206,6 +186,7 @@ func (s *Spans) endAttempt(e AttemptEnded) {
 		}
 		s.start = nil
 	}
+	s.endFailed(e.Faults)
 	s.endTeardown(e.At)
 	s.attempt.SetAttributes(attribute.String(keyOutcome, string(e.Outcome)))
 	if e.Outcome != OutcomeStopped {
@@ -221,7 +202,9 @@ func (s *Spans) endRun(e RunEnded) {
 		attribute.Int(keyExitCode, e.Code),
 		attribute.Int(keyRestarts, max(0, e.Attempts-1)),
 	)
-	if e.Outcome != OutcomeStopped {
+	switch {
+	case e.Failure != nil && s.Truncate(s.run, "the launcher cannot go on: "+e.Failure.Problem):
+	case e.Outcome != OutcomeStopped:
 		s.run.End(trace.WithTimestamp(e.At))
 	}
 }

@@ -139,10 +139,10 @@ func TestSpansOfAFailure(t *testing.T) {
 		"run.begin of run 0s-0s process.command=/bin/sh nproc=4 nnodes=1",
 		"attempt.begin of attempt 0s-0s nv.dl.run.uuid=uuid-0 attempt=0 slurm.restart_count=0",
 		"start of attempt 0s-0s ranks=4",
-		"worker of attempt 0s-2s nv.dl.rank=1 nv.dl.local_rank=1 process.pid=101 process.exit.code=3 reason=exit Error (exit code 3)",
 		"worker of attempt 0s-2s nv.dl.rank=0 nv.dl.local_rank=0 process.pid=100 process.exit.code=0 reason=stopped nemo.span.truncated=true nemo.span.truncated@2s (rank 0 stopped: another rank failed)",
 		"worker of attempt 0s-3s nv.dl.rank=2 nv.dl.local_rank=2 process.pid=102 process.exit.code=0 reason=stopped nemo.span.truncated=true nemo.span.truncated@3s (rank 2 stopped: another rank failed)",
 		"worker of attempt 0s-17s nv.dl.rank=3 nv.dl.local_rank=3 process.pid=103 process.exit.signal=SIGKILL reason=stopped nemo.span.truncated=true nemo.span.truncated@17s (rank 3 stopped: another rank failed)",
+		"worker of attempt 0s-2s nv.dl.rank=1 nv.dl.local_rank=1 process.pid=101 process.exit.code=3 reason=exit Error (exit code 3)",
 		"teardown of attempt 2s-17s teardown.needed=SIGKILL",
 		"attempt of run 0s-17s nv.dl.run.uuid=uuid-0 attempt=0 slurm.restart_count=0 cause.rank=1 outcome=failed Error (rank 1 failed: exit code 3) lenslaunch.fault@2s (1 1 exit 101 3)",
 		"run 0s-17s process.command=/bin/sh nproc=4 nnodes=1 outcome=failed process.exit.code=3 restarts=0",
@@ -215,8 +215,44 @@ func TestSpanOfAStuckWorker(t *testing.T) {
 	)
 }
 
+// Of two that fail at the same moment the one that was seen first need not be the cause:
+// status and attribute say what the report says. One that fails later has no part in it.
+func TestSpansOfSimultaneousFailures(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newTelemetered()
+		tell := d.subscriber(newDraft(t, 3).plan(t))
+		at := midnight()
+		d.epoch = at
+		tell(AttemptBegan{At: at, Attempt: Attempt{UUID: "uuid"}})
+		var faults []Fault
+		for local := range 3 {
+			tell(WorkerStarted{At: at, Local: local, Rank: local, Pid: local + 10})
+			faults = append(faults, Fault{Local: local, Rank: local, Pid: local + 10, Exit: code(local + 1), At: at.Add(time.Duration(local*local) * time.Millisecond)})
+		}
+		tell(WorkersStarted{At: at, Count: 3})
+		for i, f := range faults {
+			tell(FaultFound{Fault: f, First: i == 0})
+			tell(WorkerEnded{At: f.At, Local: f.Local, Rank: f.Rank, Pid: f.Pid, Exit: f.Exit, Reason: ReasonExit})
+		}
+		tell(AttemptEnded{At: at.Add(second), Outcome: OutcomeFailed, Faults: []Fault{faults[1], faults[0], faults[2]}, Simultaneous: 2})
+		tell(RunEnded{At: at.Add(second), Outcome: OutcomeFailed, Code: 2, Attempts: 1})
+		d.shutdown(t)
+		want := []string{
+			"worker of attempt 0s-4ms nv.dl.rank=2 nv.dl.local_rank=2 process.pid=12 process.exit.code=3 reason=exit",
+			"worker of attempt 0s-0s nv.dl.rank=0 nv.dl.local_rank=0 process.pid=10 process.exit.code=1 reason=exit",
+			"worker of attempt 0s-1ms nv.dl.rank=1 nv.dl.local_rank=1 process.pid=11 process.exit.code=2 reason=exit Error (exit code 2)",
+			"teardown of attempt 4ms-1s teardown.needed=none",
+			"attempt of run 0s-1s nv.dl.run.uuid=uuid attempt=0 cause.rank=1 outcome=failed Error (rank 1 failed: exit code 2) lenslaunch.fault@0s (0 0 exit 10 1)",
+		}
+		lines := d.lines()
+		if diff := cmp.Diff(want, lines[3:len(lines)-1]); diff != "" {
+			t.Errorf("spans (-want +got):\n%s", diff)
+		}
+	})
+}
+
 // A rank that could not be started has no span of its own; an attempt that could not
-// begin has none either.
+// begin has none either, and the run was cut off by what kept it.
 func TestSpansOfWhatNeverStarted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newTelemetered()
@@ -238,7 +274,7 @@ func TestSpansOfWhatNeverStarted(t *testing.T) {
 			"attempt.begin of attempt 0s-0s nv.dl.run.uuid=uuid attempt=0",
 			"start of attempt 0s-0s ranks=1 nemo.span.truncated=true nemo.span.truncated@0s (not every rank was started: a rank failed)",
 			"attempt of run 0s-0s nv.dl.run.uuid=uuid attempt=0 cause.rank=0 outcome=failed Error (rank 0 failed: exit code 127) lenslaunch.fault@0s (0 0 spawn)",
-			"run 0s-0s process.command=" + program + " nproc=1 nnodes=1 outcome=failed process.exit.code=75 restarts=1",
+			"run 0s-0s process.command=" + program + " nproc=1 nnodes=1 outcome=failed process.exit.code=75 restarts=1 nemo.span.truncated=true nemo.span.truncated@0s (the launcher cannot go on: no port)",
 		}
 		if diff := cmp.Diff(want, d.lines()); diff != "" {
 			t.Errorf("spans (-want +got):\n%s", diff)
