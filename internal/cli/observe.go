@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,8 +59,11 @@ type observed struct {
 	lock      *os.File         // of the home
 	say       notices
 
-	recovering chan struct{} // closed: what earlier launchers left has been looked after
-	stop       context.CancelFunc
+	recovering chan struct{}   // closed: what earlier launchers left has been looked after
+	going      context.Context // until the run has ended
+	over       context.CancelFunc
+	stop       context.CancelFunc // ends what is still being recovered
+	most       time.Duration      // that the end takes
 }
 
 // observe connects a run to where its telemetry goes. Whatever is wrong there, the run
@@ -70,7 +74,8 @@ func (c *call) observe(j *job, dir *launcher.RunDir, stderr io.Writer, say notic
 	if o.StandsIn() {
 		o.Warn = func(msg string, args ...any) { dir.Lost(spoken(msg, args)) }
 	}
-	seen := &observed{say: say, recovering: make(chan struct{})}
+	seen := &observed{say: say, recovering: make(chan struct{}), most: cmp.Or(o.Timeout, otelsetup.DefaultTimeout)}
+	seen.going, seen.over = context.WithCancel(context.Background())
 	if o.Wanted() {
 		seen.settle(&o, j.plan, dir)
 	}
@@ -144,6 +149,10 @@ func exportAll(ctx context.Context, t *otelsetup.Telemetry, work []openwork.Work
 	return t.Export(ctx, all...)
 }
 
+// recoverAgain is how often processes are looked at that outlived their launcher and its
+// guard: this launcher ends them, but not before its first attempt.
+const recoverAgain = 500 * time.Millisecond
+
 // recoverLeftovers exports what was open when earlier launchers were killed.
 func (s *observed) recoverLeftovers(ctx context.Context, dir *launcher.RunDir) {
 	defer close(s.recovering)
@@ -153,14 +162,28 @@ func (s *observed) recoverLeftovers(ctx context.Context, dir *launcher.RunDir) {
 	if s.lock == nil {
 		// The guard of the launcher before may be at it.
 		var err error
-		if s.lock, err = openwork.Await(ctx, s.home.Dir); err != nil {
+		if s.lock, err = openwork.Await(s.going, s.home.Dir); err != nil {
 			return
 		}
 	}
-	if len(s.home.Leftovers) == 0 {
-		return
+	tick := time.NewTicker(recoverAgain)
+	defer tick.Stop()
+	for left := s.home.Leftovers; len(left) > 0; {
+		ending := s.going.Err() != nil
+		left = s.recoverOnce(ctx, left, dir)
+		if ending {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-s.going.Done(): // once more
+		}
 	}
-	r, err := openwork.Recover(ctx, s.home.Leftovers, openwork.Options{Export: s.export, Note: dir.Found})
+}
+
+// recoverOnce returns the journals that are still being written.
+func (s *observed) recoverOnce(ctx context.Context, left []openwork.Entry, dir *launcher.RunDir) []openwork.Entry {
+	r, err := openwork.Recover(ctx, left, openwork.Options{Export: s.export, Note: dir.Found})
 	if r.Spans > 0 {
 		s.say.debug("recovered what was open when an earlier launcher ended", "spans", r.Spans, "processes", r.Processes)
 	}
@@ -170,11 +193,18 @@ func (s *observed) recoverLeftovers(ctx context.Context, dir *launcher.RunDir) {
 	if err != nil && !errors.Is(err, context.Canceled) {
 		s.say.debug("what earlier launchers left stays", "reason", oneLine(err.Error()))
 	}
+	return slices.DeleteFunc(left, func(e openwork.Entry) bool { return !slices.Contains(r.InUse, e.Path) })
 }
 
-// rest exports what workers had open, as far as it has not been, and says what stays.
+// rest exports what processes had open, as far as it has not been, and says what stays of
+// this launcher's.
 func (s *observed) rest(ctx context.Context) otelsetup.Kept {
+	s.over()
 	left := s.keeper.Close(ctx)
+	select {
+	case <-s.recovering:
+	case <-ctx.Done():
+	}
 	kept := otelsetup.Kept{Spans: left.Spans, Cause: left.Cause}
 	if s.home != nil {
 		kept.How = "lenslaunch journal recover " + s.home.Dir
@@ -182,16 +212,32 @@ func (s *observed) rest(ctx context.Context) otelsetup.Kept {
 	return kept
 }
 
-// end ends telemetry, in the time that it has.
+// lastLook is what the end takes at least: to remove what is empty.
+const lastLook = 100 * time.Millisecond
+
+// end ends telemetry, in the time that it has. A file that cannot be written, because its
+// file system hangs, does not keep the launcher: what stays then is found by the next one.
 func (s *observed) end(reason string) {
+	began := time.Now()
 	s.telemetry.Shutdown(reason)
+	s.over()
 	s.stop()
-	<-s.recovering
-	if s.home != nil {
-		s.home.Close()
-	}
-	if s.lock != nil {
-		s.lock.Close()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		<-s.recovering
+		if s.home != nil {
+			s.home.Close()
+		}
+		if s.lock != nil {
+			s.lock.Close()
+		}
+	}()
+	timer := time.NewTimer(max(lastLook, s.most-time.Since(began)))
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
 	}
 }
 

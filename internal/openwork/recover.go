@@ -70,6 +70,9 @@ func (o Options) complete(w *Work) {
 		return // its launcher has entered when and how
 	}
 	w.Reason = w.Who() + " ended with its launcher"
+	if w.Group == journal.LauncherGroup {
+		w.Reason = "the launcher was killed"
+	}
 	if o.At.IsZero() {
 		w.Reason += "; when is not known, this is its last sign of life"
 		return

@@ -202,7 +202,7 @@ func TestLauncherKilled(t *testing.T) {
 			job.kill(t, job.launcher)
 			job.gone(t)
 			who.then(t, env, dir)
-			want := slices.Concat(ofLauncher(2, "", "the launcher "+who.how), ofRanks("rank 0 "+who.how, "rank 1 "+who.how))
+			want := slices.Concat(ofLauncher(2, "", strings.Replace("the launcher "+who.how, "ended with its launcher", "was killed", 1)), ofRanks("rank 0 "+who.how, "rank 1 "+who.how))
 			if diff := cmp.Diff(want, opened(t, c.Traces(t))); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
