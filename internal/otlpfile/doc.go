@@ -9,7 +9,9 @@
 //
 // Promise: mode 0600, whatever the umask; no symbolic link is followed. A line is whole or
 // not there: what a full disk left of one is taken back, and what a killed process left of
-// one is cut off when the file is opened again. The file never grows beyond its limit.
+// one is cut off when the file is opened again. A file that holds something else is refused
+// and stays as it is. The file never grows beyond its limit. Who has the file's lock for
+// long, or has removed the file, makes an upload fail and holds nobody up.
 // What could not be written is an error for the caller and is counted.
 //
 // What it does not do: it rotates nothing and removes nothing, keeps nothing in memory, and
