@@ -66,16 +66,11 @@ func (c *call) journalShow(dir string, s settings) (int, error) {
 	if err != nil {
 		return launcher.ExitUsage, err
 	}
-	homes, err := openwork.Homes(dir)
-	if err != nil {
-		return exitNo, &launcher.Failure{Code: exitNo, Problem: err.Error()}
-	}
+	homes, elsewhere := openwork.Homes(dir)
 	var all []runview.Open
 	for _, home := range homes {
 		entries, err := openwork.List(home)
-		if err != nil {
-			return exitNo, &launcher.Failure{Code: exitNo, Problem: err.Error()}
-		}
+		elsewhere = errors.Join(elsewhere, err)
 		for _, e := range entries {
 			o := runview.Open{Entry: e}
 			o.Journal, o.Problem = journal.Read(e.Path, journal.ReadOptions{})
@@ -86,6 +81,15 @@ func (c *call) journalShow(dir string, s settings) (int, error) {
 			all = append(all, o)
 		}
 	}
+	code, err := c.showOpen(all, dir, format, elsewhere == nil)
+	if err == nil && elsewhere != nil { // what is here is shown all the same
+		code, err = exitNo, &launcher.Failure{Code: exitNo, Problem: oneLine(elsewhere.Error())}
+	}
+	return code, err
+}
+
+// showOpen prints what processes have open. whole: there is no more of it elsewhere.
+func (c *call) showOpen(all []runview.Open, dir, format string, whole bool) (int, error) {
 	if format == "json" {
 		text, err := json.MarshalIndent(runview.OpenJSON(all, time.Now()), "", "  ")
 		if err != nil {
@@ -94,6 +98,9 @@ func (c *call) journalShow(dir string, s settings) (int, error) {
 		return c.print(string(text) + "\n")
 	}
 	if len(all) == 0 {
+		if !whole {
+			return launcher.ExitOK, nil
+		}
 		return c.print("no journals in " + dir + ": nothing runs there, or without telemetry\n")
 	}
 	return c.print(strings.Join(runview.OpenLines(all, time.Now()), "\n") + "\n")
@@ -112,10 +119,7 @@ func (c *call) journalRecover(dir string, s settings) (int, error) {
 			return launcher.ExitUsage, v.wrong("write a time such as 2026-01-02T03:04:05Z", "is no time")
 		}
 	}
-	homes, err := openwork.Homes(dir)
-	if err != nil {
-		return exitNo, &launcher.Failure{Code: exitNo, Problem: err.Error()}
-	}
+	homes, err := openwork.Homes(dir) // those that are here
 	options := e.options(c.env)
 	options.Stderr = c.std.Err
 	if _, err := os.Stat(filepath.Join(dir, "run.json")); err == nil {
@@ -137,9 +141,7 @@ func (c *call) journalRecover(dir string, s settings) (int, error) {
 	o.Export = func(ctx context.Context, work []openwork.Work) error { return exportAll(ctx, t, work) }
 	var done openwork.Recovery
 	for _, home := range homes {
-		if err == nil {
-			err = recoverHome(ctx, home, o, &done)
-		}
+		err = errors.Join(err, recoverHome(ctx, home, o, &done))
 	}
 	t.Shutdown("")
 	return c.recovered(done, t.Where, err)
@@ -163,6 +165,11 @@ func recoverHome(ctx context.Context, home string, o openwork.Options, done *ope
 	// Another may have been at it until now.
 	if entries, err = openwork.List(home); err != nil {
 		return err
+	}
+	// A launcher that found the lock taken works without it for a while. Journals that
+	// it has made for ranks which are about to open them look as if nobody needs them.
+	if openwork.Attended(entries) {
+		return fmt.Errorf("cannot recover: %w", openwork.ErrHeld)
 	}
 	var found []rundir.Found
 	o.Note = func(w openwork.Work) {
@@ -189,7 +196,7 @@ func (c *call) recovered(r openwork.Recovery, where string, err error) (int, err
 		lines = append(lines, "nothing to recover")
 	}
 	for _, path := range r.InUse {
-		lines = append(lines, "left alone: "+path+": a process still writes it")
+		lines = append(lines, "left alone: "+oneLine(path)+": a process still writes it")
 	}
 	for _, problem := range r.Unreadable {
 		lines = append(lines, "left alone: "+oneLine(problem.Error()))

@@ -97,7 +97,9 @@ func (c *call) observe(j *job, dir *launcher.RunDir, stderr io.Writer, say notic
 	seen.subscribers = []launcher.Subscriber{launcher.Metrics(seen.telemetry.Meter), spans.Event}
 	if seen.home != nil {
 		j.plan.Traced.Journals = seen.home.Dir
-		j.plan.Traced.Recovery = c.recovery(j.export, dir.NodePath(), seen.home.Dir)
+		if !seen.telemetry.Shown { // a guard has no console: for the next launcher they stay
+			j.plan.Traced.Recovery = c.recovery(j.export, dir.NodePath(), seen.home.Dir)
+		}
 	}
 	go seen.recoverLeftovers(ctx, dir)
 	return seen
@@ -259,7 +261,7 @@ func (c *call) recovery(e export, dir, home string) launcher.Recovery {
 	}
 	for key, value := range c.env {
 		if exports(key) {
-			r.Env = append(r.Env, key+"="+value)
+			r.Env = append(r.Env, key+"="+fromHere(key, value))
 		}
 	}
 	slices.Sort(r.Env)
@@ -275,4 +277,19 @@ func exports(key string) bool {
 		}
 	}
 	return strings.HasSuffix(upper, "_PROXY")
+}
+
+// fromHere makes the path of a certificate one that is right in any directory: the guard
+// is in none of ours.
+func fromHere(key, value string) string {
+	upper := strings.ToUpper(key)
+	for _, suffix := range []string{"_CERTIFICATE", "_CLIENT_KEY", "SSL_CERT_FILE"} {
+		if !strings.HasSuffix(upper, suffix) || strings.TrimSpace(value) == "" {
+			continue
+		}
+		if path, err := filepath.Abs(strings.TrimSpace(value)); err == nil {
+			return path
+		}
+	}
+	return value
 }

@@ -3,16 +3,21 @@ package cli
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 
 	"lenslaunch/internal/openwork"
 	"lenslaunch/internal/otelsetup"
 	"lenslaunch/journal"
+	"lenslaunch/launcher"
 )
 
 // newObserved is the telemetry of a run whose journals are in a directory.
@@ -85,4 +90,90 @@ func TestEndOfTelemetryIsBounded(t *testing.T) {
 	s := newObserved(t)
 	s.end("over") // nobody closes recovering
 	close(s.recovering)
+}
+
+// A launcher that works without the lock, because whoever recovers had it, keeps its ranks'
+// journals: a rank that has not opened its own yet would find none.
+func TestRecoverLeavesALivingLaunchersJournals(t *testing.T) {
+	dir := t.TempDir()
+	home, err := openwork.Settle(openwork.Place{Dir: dir, Own: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path, err := journal.Create(dir, journal.RankName("attempt-0", 0), journal.Header{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	recovering := func() result {
+		return invoke(t, nil, "journal", "recover", dir, "--telemetry-file", filepath.Join(t.TempDir(), "spans.jsonl"))
+	}
+	r := recovering()
+	if _, err := os.Lstat(path); err != nil || r.code != exitNo || !strings.Contains(r.err, openwork.ErrHeld.Error()) {
+		t.Errorf("%+v, %v", r, err)
+	}
+	home.Close()
+	r = recovering()
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) || r.code != 0 || r.out != "nothing to recover\n" {
+		t.Errorf("when it has gone: %+v, %v", r, err)
+	}
+}
+
+// What is here is shown and recovered, also where another node's journals are elsewhere.
+func TestJournalsOfANodeElsewhere(t *testing.T) {
+	dir := t.TempDir()
+	node := filepath.Join(dir, "node-1")
+	if err := errors.Join(os.Mkdir(node, 0o700),
+		os.WriteFile(filepath.Join(node, "journal-at.json"), []byte(`{"host":"far away","dir":"/there"}`), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	path, err := journal.Create(dir, journal.RankName("attempt-0", 0), journal.Header{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const elsewhere = "the journals of this run are on host far away, in /there: look there"
+	r := invoke(t, nil, "journal", "show", dir)
+	if r.code != exitNo || !strings.Contains(r.out, "rank 0: no process has recorded spans") || !strings.Contains(r.err, elsewhere) {
+		t.Errorf("show: %+v", r)
+	}
+	r = invoke(t, nil, "journal", "recover", dir)
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) || r.code != exitNo || !strings.Contains(r.err, elsewhere) {
+		t.Errorf("recover: %+v, %v", r, err)
+	}
+	r = invoke(t, nil, "journal", "show", dir)
+	if r.code != exitNo || r.out != "" || !strings.Contains(r.err, elsewhere) {
+		t.Errorf("nothing here: %+v", r)
+	}
+}
+
+// The guard is in another directory and has no console.
+func TestRecoveryOfTheGuard(t *testing.T) {
+	c := &call{env: map[string]string{
+		"OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE": "ca.pem", "OTEL_EXPORTER_OTLP_CLIENT_KEY": "/k.pem", "ssl_cert_file": "b.pem",
+		"OTEL_EXPORTER_OTLP_CERTIFICATE": " ", "OTEL_EXPORTER_OTLP_HEADERS": "a=secret", "AWS_SECRET_ACCESS_KEY": "no", "https_proxy": "p",
+	}}
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := c.recovery(export{mode: otelsetup.ModeAuto, file: "spans.jsonl"}, "", "/home")
+	want := launcher.Recovery{
+		Args: []string{"journal", "recover", "--ended-at", "{ended}", "--telemetry", "auto", "--telemetry-file", here + "/spans.jsonl", "--", "/home"},
+		Env: []string{
+			"OTEL_EXPORTER_OTLP_CERTIFICATE= ", "OTEL_EXPORTER_OTLP_CLIENT_KEY=/k.pem", "OTEL_EXPORTER_OTLP_HEADERS=a=secret",
+			"OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE=" + here + "/ca.pem", "https_proxy=p", "ssl_cert_file=" + here + "/b.pem",
+		},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for variable, want := range map[string]bool{"OTEL_TRACES_EXPORTER=console": false, "OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1": true} {
+		key, value, _ := strings.Cut(variable, "=")
+		c := &call{env: map[string]string{key: value, "TMPDIR": t.TempDir()}}
+		j := &job{plan: &launcher.Plan{Config: launcher.Config{Command: []string{"true"}}}}
+		s := c.observe(j, nil, io.Discard, notices{warn: func(string, ...any) {}, debug: func(string, ...any) {}})
+		if given := len(j.plan.Traced.Recovery.Args) > 0; given != want || j.plan.Traced.Journals == "" {
+			t.Errorf("%s: the guard recovers: %v", variable, given)
+		}
+		s.end("over")
+	}
 }

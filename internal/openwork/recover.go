@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"time"
 
 	"lenslaunch/journal"
@@ -23,6 +24,11 @@ type Options struct {
 	At     time.Time // when the processes went; zero: as far as their journals know
 	Export Export
 	Note   func(Work) // is told of what was open, before its journal is removed; may be nil
+}
+
+// Attended reports whether a launcher lives that has these journals in its care.
+func Attended(entries []Entry) bool {
+	return slices.ContainsFunc(entries, func(e Entry) bool { return e.Group == journal.LauncherGroup && InUse(e.Path) })
 }
 
 // Recover exports what the processes of these journals had open and removes them. Whoever

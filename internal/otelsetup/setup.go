@@ -77,6 +77,8 @@ type Telemetry struct {
 	// Enabled says whether spans go anywhere, and Where says where.
 	Enabled bool
 	Where   string
+	// Shown says that spans go to a console and nowhere else: they are seen, not kept.
+	Shown bool
 
 	// Rest is called by Shutdown, beside its own exports: it exports what else there is
 	// until its context is over, and says what stays. Nil: there is nothing else.
@@ -180,6 +182,7 @@ func on(ctx context.Context, r route, exporter sdktrace.SpanExporter, o Options,
 		sdktrace.WithSpanProcessor(p.open), // before the batch processor: after it nothing would come out
 		sdktrace.WithSpanProcessor(p.gate))...)
 	t := &Telemetry{Tracer: p.provider.Tracer(scopeName), Open: p.open, Enabled: true, Where: p.where, pipeline: p}
+	t.Shown = r.plan.exporter == exporterConsole && r.file == ""
 	t.Meter = p.measure(ctx, o, own, told)
 	go p.flusher()
 	return t
