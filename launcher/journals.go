@@ -1,6 +1,7 @@
 package launcher
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -39,7 +40,7 @@ func (e *effects) trace(run *running) {
 	if e.plan.Traced.Run.IsSampled() {
 		run.spans = make([]trace.SpanID, n)
 		for local := range run.spans {
-			run.spans[local] = newSpanID()
+			binary.LittleEndian.PutUint64(run.spans[local][:], rand.Uint64()|1) // zero is no id
 		}
 	}
 	dir := e.plan.Traced.Journals
@@ -74,17 +75,6 @@ func journalGroup(dir string, a Attempt) string {
 		return name
 	}
 	return name + "." + strconv.Itoa(os.Getpid())
-}
-
-// newSpanID is a random id; zero is none.
-func newSpanID() trace.SpanID {
-	var id trace.SpanID
-	for !id.IsValid() {
-		for i, r := 0, rand.Uint64(); i < len(id); i, r = i+1, r>>8 {
-			id[i] = byte(r)
-		}
-	}
-	return id
 }
 
 // enter adds to a worker's environment what telemetry has for it. A variable that the
@@ -143,6 +133,15 @@ func (e *effects) lookAtOpenWork(run *running) (open openWork) {
 			open.problems = append(open.problems, fmt.Sprintf(
 				"rank %d had more open than is known: %d spans found no room in its journal, %d are damaged", who.Rank, w.Skipped, w.Torn))
 		}
+	}
+	return open
+}
+
+// openInTime is lookAtOpenWork, as far as the disk answers.
+func (e *effects) openInTime(run *running) openWork {
+	open, inTime := patiently(diskTime, func() openWork { return e.lookAtOpenWork(run) })
+	if !inTime {
+		open.problems = []string{"the disk that has the ranks' journals does not answer: " + e.plan.Traced.Journals}
 	}
 	return open
 }

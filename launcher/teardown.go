@@ -42,7 +42,7 @@ func (e *effects) sweep(number int) {
 		if run.trees != nil {
 			in.left = run.trees.end(finder, func() { e.spawner.ReapOrphans() })
 		}
-		run.open, _ = patiently(diskTime, func() openWork { return e.lookAtOpenWork(run) })
+		run.open = e.openInTime(run)
 		in.unshown = e.drain(run, until)
 		in.reported, _ = patiently(diskTime, func() map[int]time.Time { return run.reported(e.plan) })
 		in.at = time.Now()

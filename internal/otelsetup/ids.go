@@ -2,6 +2,7 @@ package otelsetup
 
 import (
 	"context"
+	"encoding/binary"
 	"math/rand/v2"
 	"sync/atomic"
 
@@ -33,29 +34,17 @@ func (ids) NewSpanID(ctx context.Context, _ trace.TraceID) trace.SpanID {
 	if given, ok := ctx.Value(idKey{}).(*givenID); ok && given.id.IsValid() && given.used.CompareAndSwap(false, true) {
 		return given.id
 	}
-	return NewSpanID()
+	return newSpanID()
 }
 
 func (i ids) NewIDs(ctx context.Context) (trace.TraceID, trace.SpanID) {
 	var id trace.TraceID
-	for !id.IsValid() {
-		put(id[:8], rand.Uint64())
-		put(id[8:], rand.Uint64())
-	}
+	binary.LittleEndian.PutUint64(id[:8], rand.Uint64()|1) // zero is no id
+	binary.LittleEndian.PutUint64(id[8:], rand.Uint64())
 	return id, i.NewSpanID(ctx, id)
 }
 
-// NewSpanID is a random id, for [WithSpanID].
-func NewSpanID() trace.SpanID {
-	var id trace.SpanID
-	for !id.IsValid() {
-		put(id[:], rand.Uint64())
-	}
+func newSpanID() (id trace.SpanID) {
+	binary.LittleEndian.PutUint64(id[:], rand.Uint64()|1)
 	return id
-}
-
-func put(b []byte, v uint64) {
-	for i := range b {
-		b[i] = byte(v >> (8 * i))
-	}
 }

@@ -223,7 +223,7 @@ func TestWithSpanID(t *testing.T) {
 	for name, parent := range map[string]context.Context{"root": context.Background(), "child": Parent(map[string]string{
 		"TRACEPARENT": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
 	})} {
-		id := NewSpanID()
+		id := newSpanID()
 		ctx := WithSpanID(parent, id)
 		workerCtx, worker := telemetry.Tracer.Start(ctx, "worker")
 		childCtx, child := telemetry.Tracer.Start(workerCtx, "child")
