@@ -113,6 +113,10 @@ func (c *call) journalRecover(dir string, s settings) (int, error) {
 	if err != nil {
 		return launcher.ExitUsage, err
 	}
+	// What an administrator makes there would keep the owner's next launcher out.
+	if info, err := os.Stat(dir); err == nil && !openwork.Ours(info) {
+		return exitNo, &launcher.Failure{Code: exitNo, Problem: "cannot recover: " + dir + " is another user's", Hint: "recover as its owner"}
+	}
 	o := openwork.Options{}
 	if v := s.get("ended-at"); v.given {
 		if o.At, err = time.Parse(time.RFC3339Nano, v.text); err != nil {

@@ -177,3 +177,23 @@ func TestRecoveryOfTheGuard(t *testing.T) {
 		s.end("over")
 	}
 }
+
+// An administrator who recovers in a user's directory would leave files there that the
+// user's next launcher cannot write.
+func TestRecoverInAnotherUsersDirectory(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root, to give a directory to another user")
+	}
+	dir := t.TempDir()
+	if _, err := journal.Create(dir, journal.RankName("attempt-0", 0), journal.Header{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chown(dir, 1, 1); err != nil {
+		t.Fatal(err)
+	}
+	r := invoke(t, nil, "journal", "recover", dir, "--telemetry-file", filepath.Join(dir, "spans.jsonl"))
+	entries, err := os.ReadDir(dir)
+	if r.code != exitNo || !strings.Contains(r.err, "is another user's: recover as its owner") || err != nil || len(entries) != 1 {
+		t.Errorf("%+v, %v, %v", r, entries, err)
+	}
+}

@@ -77,7 +77,7 @@ func follow(dir string) (string, error) {
 	}
 	defer f.Close()
 	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() || !ours(info) {
+	if err != nil || !info.Mode().IsRegular() || !Ours(info) {
 		return dir, nil
 	}
 	text, _ := io.ReadAll(io.LimitReader(f, maxPointer))
@@ -101,11 +101,11 @@ func parsePointer(text []byte) (p pointer, ok bool) {
 // another user may have made one of a name that was ours.
 func private(dir string) bool {
 	info, err := os.Lstat(dir)
-	return err == nil && info.IsDir() && info.Mode().Perm()&0o077 == 0 && ours(info)
+	return err == nil && info.IsDir() && info.Mode().Perm()&0o077 == 0 && Ours(info)
 }
 
-// ours reports whether a file is this user's.
-func ours(info os.FileInfo) bool {
+// Ours reports whether a file is this user's.
+func Ours(info os.FileInfo) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int64(st.Uid) == int64(os.Geteuid())
 }
