@@ -15,7 +15,8 @@ type Death struct {
 	Reason string // "rank 3 killed by SIGKILL"; at most 1,024 bytes are kept
 }
 
-// Bury enters a writer's end in its journal. The writer must have gone.
+// Bury enters a writer's end in its journal, and gives back the room of what is free in it.
+// The writer must have gone.
 func Bury(path string, d Death) error {
 	f, err := openFile(path, os.O_RDWR, os.Geteuid())
 	if err != nil {
@@ -23,6 +24,8 @@ func Bury(path string, d Death) error {
 	}
 	if err = bury(f, d); err != nil {
 		err = fmt.Errorf("cannot write journal %s: %w", path, err)
+	} else {
+		thin(f)
 	}
 	return errors.Join(err, f.Close())
 }
