@@ -79,10 +79,13 @@ func (p Place) again() *Home {
 // elsewhere tries the directories of the user's session and for everything.
 func (p Place) elsewhere() (*Home, error) {
 	var problems error
-	for _, base := range []string{p.Env["XDG_RUNTIME_DIR"], p.Env["TMPDIR"], os.TempDir()} {
-		if base == "" {
+	tried := map[string]bool{"": true}
+	// Clusters set TMPDIR to a directory on Lustre: the machine's own is still there.
+	for _, base := range []string{p.Env["XDG_RUNTIME_DIR"], p.Env["TMPDIR"], os.TempDir(), "/tmp"} {
+		if tried[base] {
 			continue
 		}
+		tried[base] = true
 		dir, err := os.MkdirTemp(base, homePrefix)
 		if err == nil {
 			var h *Home

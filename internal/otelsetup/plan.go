@@ -114,12 +114,22 @@ func endpointFor(env map[string]string, sig signal, protocol string) (*url.URL, 
 		err = checkEndpoint(u, protocol)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s=%q is no endpoint: %w: use a URL such as http://collector:4317 (grpc) or http://collector:4318 (http/protobuf)", name, text, parseProblem(err))
+		return nil, fmt.Errorf("%s=%q is no endpoint: %w: use a URL such as http://collector:4317 (grpc) or http://collector:4318 (http/protobuf)", name, withoutSecrets(text), parseProblem(err))
 	}
 	if protocol == protocolHTTP && name == "OTEL_EXPORTER_OTLP_ENDPOINT" {
 		u = u.JoinPath("v1", strings.ToLower(string(sig)))
 	}
 	return u, nil
+}
+
+// withoutSecrets leaves out of what should have been a URL where a password or a token may
+// stand in one.
+func withoutSecrets(text string) string {
+	text, _, _ = strings.Cut(text, "?")
+	if i := strings.LastIndexByte(text, '@'); i >= 0 {
+		return "***" + text[i:]
+	}
+	return text
 }
 
 // checkEndpoint insists on a scheme. The exporter takes "collector:4317" for a

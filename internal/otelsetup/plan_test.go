@@ -102,3 +102,13 @@ func FuzzDecide(f *testing.F) {
 		_, _ = readConfig(env, traces, true)
 	})
 }
+
+// What is wrong is said on the console, and in logs: without passwords and tokens.
+func TestDecideRefusesWithoutSecrets(t *testing.T) {
+	for _, endpoint := range []string{"user:s3cret@collector:4317", "//user:s3cret@x?token=s3cret", "ftp://s3cret@x/", "collector?s3cret", "http://a:s3cret@ b"} {
+		_, err := decide(map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": endpoint}, traces)
+		if err == nil || strings.Contains(err.Error(), "s3cret") || !strings.Contains(err.Error(), "OTEL_EXPORTER_OTLP_ENDPOINT=") {
+			t.Errorf("%s: %v", endpoint, err)
+		}
+	}
+}
