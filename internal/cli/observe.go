@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"lenslaunch/carrier"
 	"lenslaunch/internal/guard"
 	"lenslaunch/internal/openwork"
 	"lenslaunch/internal/otelsetup"
@@ -268,9 +269,13 @@ func (c *call) recovery(e export, dir, home string) launcher.Recovery {
 	return r
 }
 
-// exports reports whether a variable may be about where telemetry goes.
+// exports reports whether a variable may be about where telemetry goes. What describes the
+// workload is not, and may be larger than the pipe to a guard that has just been started.
 func exports(key string) bool {
 	upper := strings.ToUpper(key)
+	if upper == carrier.Variable || upper == "OTEL_SERVICE_NAME" {
+		return false
+	}
 	for _, prefix := range []string{"OTEL_", "NEMO_LENS_", "SSL_CERT_", "GRPC_"} {
 		if strings.HasPrefix(upper, prefix) {
 			return true

@@ -150,6 +150,7 @@ func TestRecoveryOfTheGuard(t *testing.T) {
 	c := &call{env: map[string]string{
 		"OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE": "ca.pem", "OTEL_EXPORTER_OTLP_CLIENT_KEY": "/k.pem", "ssl_cert_file": "b.pem",
 		"OTEL_EXPORTER_OTLP_CERTIFICATE": " ", "OTEL_EXPORTER_OTLP_HEADERS": "a=secret", "AWS_SECRET_ACCESS_KEY": "no", "https_proxy": "p",
+		"OTEL_RESOURCE_ATTRIBUTES": strings.Repeat("long", 1<<14), "OTEL_SERVICE_NAME": "llm",
 	}}
 	here, err := os.Getwd()
 	if err != nil {
