@@ -66,10 +66,10 @@ func (c *call) journalShow(dir string, s settings) (int, error) {
 	if err != nil {
 		return launcher.ExitUsage, err
 	}
-	homes, elsewhere := openwork.Homes(dir)
+	sites, elsewhere := openwork.Sites(dir)
 	var all []runview.Open
-	for _, home := range homes {
-		entries, err := openwork.List(home)
+	for _, site := range sites {
+		entries, err := openwork.List(site.Home)
 		elsewhere = errors.Join(elsewhere, err)
 		for _, e := range entries {
 			o := runview.Open{Entry: e}
@@ -123,7 +123,7 @@ func (c *call) journalRecover(dir string, s settings) (int, error) {
 			return launcher.ExitUsage, v.wrong("write a time such as 2026-01-02T03:04:05Z", "is no time")
 		}
 	}
-	homes, err := openwork.Homes(dir) // those that are here
+	sites, err := openwork.Sites(dir) // those that are here
 	options := e.options(c.env)
 	options.Stderr = c.std.Err
 	if _, err := os.Stat(filepath.Join(dir, "run.json")); err == nil {
@@ -144,8 +144,8 @@ func (c *call) journalRecover(dir string, s settings) (int, error) {
 	defer cancel()
 	o.Export = func(ctx context.Context, work []openwork.Work) error { return exportAll(ctx, t, work) }
 	var done openwork.Recovery
-	for _, home := range homes {
-		err = errors.Join(err, recoverHome(ctx, home, o, &done))
+	for _, site := range sites {
+		err = errors.Join(err, recoverSite(ctx, site, o, &done))
 	}
 	t.Shutdown("")
 	return c.recovered(done, t.Where, err)
@@ -154,20 +154,20 @@ func (c *call) journalRecover(dir string, s settings) (int, error) {
 // recoverTime bounds a recovery: nobody waits longer for a collector at a prompt.
 const recoverTime = 20 * time.Second
 
-// recoverHome empties one directory of journals, and enters what it finds in the record
+// recoverSite empties one directory of journals, and enters what it finds in the record
 // of the run, where there is one.
-func recoverHome(ctx context.Context, home string, o openwork.Options, done *openwork.Recovery) error {
-	entries, err := openwork.List(home)
+func recoverSite(ctx context.Context, site openwork.Site, o openwork.Options, done *openwork.Recovery) error {
+	entries, err := openwork.List(site.Home)
 	if err != nil || len(entries) == 0 {
 		return err
 	}
-	lock, err := openwork.Lock(home)
+	lock, err := openwork.Lock(site.Home)
 	if err != nil {
 		return fmt.Errorf("cannot recover: %w", err)
 	}
 	defer lock.Close()
 	// Another may have been at it until now.
-	if entries, err = openwork.List(home); err != nil {
+	if entries, err = openwork.List(site.Home); err != nil {
 		return err
 	}
 	// A launcher that found the lock taken works without it for a while. Journals that
@@ -186,8 +186,8 @@ func recoverHome(ctx context.Context, home string, o openwork.Options, done *ope
 	done.Spans += r.Spans
 	done.InUse = append(done.InUse, r.InUse...)
 	done.Unreadable = append(done.Unreadable, r.Unreadable...)
-	openwork.Tidy(home)
-	return errors.Join(err, rundir.EnterFound(home, found))
+	site.Tidy()
+	return errors.Join(err, rundir.EnterFound(site.Dir, found))
 }
 
 // recovered says what was done.

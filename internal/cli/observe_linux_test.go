@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -12,10 +13,12 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"golang.org/x/sys/unix"
 
 	"lenslaunch/internal/openwork"
 	"lenslaunch/internal/otelsetup"
+	"lenslaunch/internal/rundir"
 	"lenslaunch/journal"
 	"lenslaunch/launcher"
 )
@@ -196,5 +199,44 @@ func TestRecoverInAnotherUsersDirectory(t *testing.T) {
 	entries, err := os.ReadDir(dir)
 	if r.code != exitNo || !strings.Contains(r.err, "is another user's: recover as its owner") || err != nil || len(entries) != 1 {
 		t.Errorf("%+v, %v, %v", r, entries, err)
+	}
+}
+
+// Journals that were moved, because the run directory is on a network file system, belong
+// to the record in the run directory all the same: the report said nothing of them.
+func TestRecoverJournalsThatWereMoved(t *testing.T) {
+	dir, home := filepath.Join(t.TempDir(), "run"), t.TempDir()
+	d, err := rundir.Open(rundir.Options{Dir: dir, Nodes: 1})
+	if err == nil {
+		_, err = d.Begin(rundir.BeginInfo{Ranks: []rundir.RankInfo{{Rank: 0}}})
+	}
+	if err = errors.Join(err, d.Close()); err != nil {
+		t.Fatal(err)
+	}
+	path, err := journal.Create(home, journal.RankName("attempt-0", 0), journal.Header{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := journal.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(w)).Tracer("test").Start(t.Context(), "train")
+	// Another file with the same bytes is not in use any more.
+	text, err := os.ReadFile(path)
+	host, _ := os.Hostname()
+	pointer := filepath.Join(dir, "journal-at.json")
+	if err = errors.Join(err, os.Remove(path), os.WriteFile(path, text, 0o600),
+		os.WriteFile(pointer, fmt.Appendf(nil, `{"host":%q,"dir":%q}`, host, home), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if r := invoke(t, nil, "journal", "recover", dir); r.code != 0 || !strings.Contains(r.out, "recovered 1 spans of 1 processes") {
+		t.Errorf("%+v", r)
+	}
+	if r := invoke(t, nil, "report", dir); r.code != 0 || !strings.Contains(r.out, "rank 0: train (") {
+		t.Errorf("%+v", r)
+	}
+	if _, err := os.Lstat(pointer); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the pointer is left: %v", err)
 	}
 }

@@ -149,11 +149,11 @@ func TestSettleMoved(t *testing.T) {
 	}
 	homes := func() string {
 		t.Helper()
-		list, err := Homes(dir)
-		if err != nil || len(list) != 1 {
+		list, err := Sites(dir)
+		if err != nil || len(list) != 1 || list[0].Dir != dir {
 			t.Fatal(list, err)
 		}
-		return list[0]
+		return list[0].Home
 	}
 	first := move()
 	if filepath.Dir(first.Dir) != temp || !first.Moved || homes() != first.Dir {

@@ -41,10 +41,22 @@ func writePointer(dir, home string) error {
 // maxPointer bounds what is read of it, in bytes.
 const maxPointer = 8 << 10
 
-// Homes are the directories in which the journals of a run lie: its own, those of its
-// nodes, and where they were moved to. The error says which are on another machine; the
-// others are returned with it.
-func Homes(dir string) ([]string, error) {
+// Site is where the journals of a run, or of one of its nodes, lie.
+type Site struct {
+	Dir  string // keeps the record
+	Home string // has the journals: Dir, or where they were moved to
+}
+
+// Tidy is the function of that name, and forgets where the journals had been moved to.
+func (s Site) Tidy() {
+	if Tidy(s.Home) && s.Home != s.Dir {
+		_ = os.Remove(filepath.Join(s.Dir, pointerName)) // it leads nowhere now, which is no harm
+	}
+}
+
+// Sites are where the journals of a run lie: its own and those of its nodes. The error says
+// which are on another machine; the others are returned with it.
+func Sites(dir string) ([]Site, error) {
 	places := []string{dir}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -55,7 +67,7 @@ func Homes(dir string) ([]string, error) {
 			places = append(places, filepath.Join(dir, e.Name()))
 		}
 	}
-	var homes []string
+	var sites []Site
 	var elsewhere error
 	for _, place := range places {
 		home, err := follow(place)
@@ -63,9 +75,9 @@ func Homes(dir string) ([]string, error) {
 			elsewhere = errors.Join(elsewhere, err)
 			continue
 		}
-		homes = append(homes, home)
+		sites = append(sites, Site{Dir: place, Home: home})
 	}
-	return homes, elsewhere
+	return sites, elsewhere
 }
 
 // follow is where the journals of a place are: what is no pointer of ours leads nowhere.

@@ -114,7 +114,7 @@ func TestPointerThatIsNone(t *testing.T) {
 }
 
 // One node's journals being on another machine does not hide those that are here.
-func TestHomes(t *testing.T) {
+func TestSites(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run [1]*") // no pattern
 	for _, node := range []string{"node-0", "node-1", "node-2", "attempt-1", "node"} {
 		if err := os.MkdirAll(filepath.Join(dir, node), 0o700); err != nil {
@@ -126,14 +126,15 @@ func TestHomes(t *testing.T) {
 	}
 	mustWritePointer(t, filepath.Join(dir, "node-1"), "/moved")
 	writePointerOf(t, filepath.Join(dir, "node-2"), "not this host", "/far")
-	got, err := Homes(dir)
-	if diff := cmp.Diff([]string{dir, filepath.Join(dir, "node-0"), "/moved"}, got); diff != "" {
+	node := func(k string) string { return filepath.Join(dir, "node-"+k) }
+	got, err := Sites(dir)
+	if diff := cmp.Diff([]Site{{dir, dir}, {node("0"), node("0")}, {node("1"), "/moved"}}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if err == nil || !strings.Contains(err.Error(), "on host not this host, in /far") {
 		t.Error(err)
 	}
-	if _, err := Homes(filepath.Join(dir, "missing")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := Sites(filepath.Join(dir, "missing")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("missing: %v", err)
 	}
 }
