@@ -83,7 +83,7 @@ func (c *call) observe(j *job, dir *launcher.RunDir, stderr io.Writer, say notic
 	seen.telemetry = otelsetup.Setup(context.Background(), o)
 	ctx, stop := context.WithCancel(context.Background())
 	seen.stop = stop
-	if !seen.telemetry.Enabled {
+	if !seen.telemetry.Enabled && !seen.telemetry.Metered {
 		close(seen.recovering)
 		return seen
 	}

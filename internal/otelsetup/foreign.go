@@ -40,7 +40,7 @@ var ErrOff = errors.New("telemetry is off")
 // time is over. These spans do not count for the warning of Shutdown: whoever calls has
 // them still.
 func (t *Telemetry) Export(ctx context.Context, all ...Foreign) error {
-	if t.pipeline == nil {
+	if !t.Enabled {
 		return ErrOff
 	}
 	var spans []sdktrace.ReadOnlySpan

@@ -3,6 +3,7 @@ package otelsetup
 import (
 	"bytes"
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
+
+	"lenslaunch/journal"
 )
 
 // count adds to a counter.
@@ -254,4 +257,25 @@ func FuzzParent(f *testing.F) {
 			t.Fatalf("%+v", got)
 		}
 	})
+}
+
+// Who wants metrics and no traces gets metrics: no span, and no trace for the ranks.
+func TestMetricsWithoutTraces(t *testing.T) {
+	for metrics, want := range map[string]bool{"console": true, "none": false, "": false} {
+		var stderr bytes.Buffer
+		telemetry := Setup(t.Context(), Options{
+			Env: map[string]string{"OTEL_TRACES_EXPORTER": "none", "OTEL_METRICS_EXPORTER": metrics}, Stderr: &stderr, Dir: t.TempDir(),
+			Warn: func(msg string, args ...any) { t.Error(msg, args) },
+		})
+		_, span := telemetry.Tracer.Start(t.Context(), "run")
+		count(t, telemetry, "attempts", 1)
+		// What has nowhere to go must not count as arrived: its journal would be removed.
+		if err := telemetry.Export(t.Context(), Foreign{Spans: []journal.Span{{Name: "train"}}}); !errors.Is(err, ErrOff) {
+			t.Errorf("%s: exported: %v", metrics, err)
+		}
+		telemetry.Shutdown("end")
+		if span.SpanContext().IsSampled() || telemetry.Enabled || telemetry.Metered != want || strings.Contains(stderr.String(), `"attempts"`) != want {
+			t.Errorf("%s: sampled %v, %+v: %s", metrics, span.SpanContext().IsSampled(), telemetry, &stderr)
+		}
+	}
 }

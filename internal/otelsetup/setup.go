@@ -74,9 +74,9 @@ type Telemetry struct {
 	Meter metric.Meter
 	// Open knows the open spans; for Truncate. It is never nil.
 	Open *shutdown.OpenSpans
-	// Enabled says whether spans go anywhere, and Where says where.
-	Enabled bool
-	Where   string
+	// Enabled says whether spans go anywhere, Metered that metrics do, and Where says where.
+	Enabled, Metered bool
+	Where            string
 	// Shown says that spans go to a console and nowhere else: they are seen, not kept.
 	Shown bool
 
@@ -118,10 +118,14 @@ func Setup(ctx context.Context, o Options) *Telemetry {
 	case err != nil:
 		o.Warn("telemetry goes to a file alone", "file", r.file, "reason", oneLine(err))
 	}
-	if exporter == nil {
-		return off()
+	switch {
+	case exporter != nil:
+		return on(ctx, r, exporter, o, err)
+	case err == nil && o.metricsAlone():
+		quietSDK()
+		return on(ctx, r, nil, o, nil)
 	}
-	return on(ctx, r, exporter, o, err)
+	return off()
 }
 
 // open makes the exporters of a route and takes out of it what cannot be. One of them is
@@ -157,7 +161,14 @@ func off() *Telemetry {
 	}
 }
 
+// metricsAlone reports whether metrics were asked for by name where there are no spans.
+func (o Options) metricsAlone() bool {
+	p, err := decide(o.Env, metrics)
+	return o.Mode != ModeOff && err == nil && p.named && p.exporter != exporterNone
+}
+
 // on connects all that there is. told is what has been said about the spans' way already.
+// Without an exporter nothing is sampled, and so nobody is told of a trace.
 func on(ctx context.Context, r route, exporter sdktrace.SpanExporter, o Options, told error) *Telemetry {
 	own := resource.NewSchemaless(withoutNull(validList(o.Resource))...)
 	p := &pipeline{
@@ -167,8 +178,13 @@ func on(ctx context.Context, r route, exporter sdktrace.SpanExporter, o Options,
 	if p.timeout <= 0 {
 		p.timeout = DefaultTimeout
 	}
-	p.counter = newCounter(exporter, own, p.tally)
 	options := []sdktrace.TracerProviderOption{sdktrace.WithResource(own), sdktrace.WithIDGenerator(ids{})}
+	spans := exporter != nil
+	if !spans {
+		exporter, p.where = fanout{}, "metrics alone"
+		options = append(options, sdktrace.WithSampler(sdktrace.NeverSample()))
+	}
+	p.counter = newCounter(exporter, own, p.tally)
 	if o.Journal != nil {
 		// Before the batch processor, and wrapped: what ended without having arrived is
 		// then in the journal too.
@@ -181,9 +197,10 @@ func on(ctx context.Context, r route, exporter sdktrace.SpanExporter, o Options,
 	p.provider = sdktrace.NewTracerProvider(append(options,
 		sdktrace.WithSpanProcessor(p.open), // before the batch processor: after it nothing would come out
 		sdktrace.WithSpanProcessor(p.gate))...)
-	t := &Telemetry{Tracer: p.provider.Tracer(scopeName), Open: p.open, Enabled: true, Where: p.where, pipeline: p}
+	t := &Telemetry{Tracer: p.provider.Tracer(scopeName), Open: p.open, Enabled: spans, Where: p.where, pipeline: p}
 	t.Shown = r.plan.exporter == exporterConsole && r.file == ""
 	t.Meter = p.measure(ctx, o, own, told)
+	t.Metered = len(p.meters.readers) > 0
 	go p.flusher()
 	return t
 }
