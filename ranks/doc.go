@@ -16,12 +16,12 @@
 //	        +--------> *UsageError (exit 2)
 //
 // What it does not do: it reserves no port, asks no scheduler, resolves no name
-// and reads no environment but the map it is given. RANK, WORLD_SIZE, MASTER_ADDR
-// and their kind are never read: inherited ones describe another launcher. A
-// Slurm step or allocation of several nodes is refused for now, and so is
-// everything that would need the nodes to talk to each other.
+// and reads no environment but the map it is given. In a Slurm step of several nodes
+// it names the head and leaves its address to who can look names up. RANK,
+// WORLD_SIZE, MASTER_ADDR and their kind are never read: inherited ones describe
+// another launcher. Whatever would need the nodes to talk to each other is refused.
 //
-// Sources: the cluster specification ("Slurm: where am I?", "Without a
-// scheduler") and the launch specification (flags); the notations and real
+// Sources: the cluster specification ("Slurm: where am I?", "Kubernetes",
+// "Without a scheduler") and the launch specification (flags); the notations and real
 // environments in testdata were taken from Slurm 22.05.8 and 26.05.3.
 package ranks

@@ -8,9 +8,14 @@ import (
 
 // decideLocalSize settles how many ranks this node runs. No upper bound is
 // invented: how many are too many is for the person who asked to know.
-func decideLocalSize(w *World, req *Request, _ map[string]string) error {
-	flag := req.from("--nproc")
-	switch req.NProc {
+func (r *resolver) decideLocalSize() error {
+	w, req := &r.World, r.req
+	flag, asked := req.from("--nproc"), req.NProc
+	// A TrainJob says there how many ranks it wants on a node, in the same notation.
+	if text := r.env["PET_NPROC_PER_NODE"]; text != "" && !req.NProcSet && inKubernetes(req, r.env) {
+		flag, asked = "PET_NPROC_PER_NODE", text
+	}
+	switch asked {
 	case "", "auto":
 		// A host whose GPUs nobody could count gets one rank, not a guess: too few
 		// is seen at once, too many fail in the middle of their start.
@@ -34,7 +39,7 @@ func decideLocalSize(w *World, req *Request, _ map[string]string) error {
 		w.LocalSize = req.CPUs
 		w.because("%s from the usable CPUs, asked for by %s", counted(w.LocalSize, "local rank"), flag)
 	default:
-		n, err := numberOfRanks(flag, req.NProc)
+		n, err := numberOfRanks(flag, asked)
 		if err != nil {
 			return err
 		}

@@ -6,7 +6,8 @@ import "strconv"
 // caller has already decided which of the two holds) and what is known of this
 // host. The zero value asks for one local rank on one node.
 type Request struct {
-	NProc string // --nproc: "auto" (also ""), "gpu", "cpu" or a number
+	NProc    string // --nproc: "auto" (also ""), "gpu", "cpu" or a number
+	NProcSet bool   // it was given, so that no scheduler's word counts
 
 	NNodes     *int   // --nnodes; nil: not given
 	NodeRank   *int   // --node-rank; nil: not given
@@ -20,6 +21,10 @@ type Request struct {
 	// separate launchers do not have.
 	MaxRestarts int
 	HasRunID    bool
+
+	// Args is what the launcher was called with, without its own name: for the
+	// command line that is proposed instead. nil: a placeholder is shown.
+	Args []string
 
 	GPUs      int  // GPUs that the ranks of this host may use
 	GPUsKnown bool // false: nobody could tell, which is not the same as none

@@ -185,18 +185,6 @@ func TestResolveRefuses(t *testing.T) {
 	}
 }
 
-func TestResolveInAPodUsesTheFlags(t *testing.T) {
-	env := map[string]string{"KUBERNETES_SERVICE_HOST": "10.0.0.1", "JOB_COMPLETION_INDEX": "1"}
-	got, err := Resolve(Request{Scheduler: "kubernetes", NProc: "2"}, env)
-	if err != nil || got.Nodes != 1 || got.LocalSize != 2 {
-		t.Errorf("%+v, %v", got, err)
-	}
-	_, err = Resolve(Request{NNodes: ptr(2)}, env)
-	if message := usage(t, err); !strings.Contains(message, "--node-rank R (0 to 1)") {
-		t.Errorf("the missing flag is not named: %s", message)
-	}
-}
-
 // Whatever a scheduler's variables hold, the answer is a whole world or one line.
 func FuzzResolve(f *testing.F) {
 	f.Add("0", "n[1-2]", "2", "1(x2)", "n[1-2]", "2", "8", "n1")
@@ -207,13 +195,19 @@ func FuzzResolve(f *testing.F) {
 			"SLURM_JOB_ID": id + "7", "SLURM_STEP_ID": id, "SLURM_STEP_NODELIST": list, "SLURM_STEP_NUM_NODES": nodes,
 			"SLURM_STEP_TASKS_PER_NODE": tasks, "SLURM_JOB_NODELIST": jobList, "SLURM_JOB_NUM_NODES": jobNodes, "SLURM_HET_SIZE": nodes,
 		}
-		got, err := Resolve(Request{NProc: nproc, MasterAddr: addr}, env)
+		if len(id) < 3 {
+			env["SLURM_NODEID"], env["SLURM_STEP_RESV_PORTS"] = id, nodes
+		}
+		got, err := Resolve(Request{NProc: nproc, MasterAddr: addr, HasRunID: true}, env)
 		if err != nil {
 			usage(t, err)
 			return
 		}
-		if got.Nodes != 1 || got.NodeRank != 0 || got.LocalSize < 1 || got.MasterAddr == "" || len(got.Why) < 4 {
+		if got.Nodes < 1 || got.NodeRank < 0 || got.NodeRank >= got.Nodes || got.LocalSize < 1 || len(got.Why) < 4 {
 			t.Fatalf("%+v", got)
+		}
+		if got.MasterAddr == "" && (!got.InStep || len(got.Hosts) != got.Nodes) {
+			t.Fatalf("nobody can find the head: %+v", got)
 		}
 		for _, line := range got.Why {
 			if strings.ContainsAny(line, "\r\n") {

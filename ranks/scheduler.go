@@ -3,30 +3,33 @@ package ranks
 import "fmt"
 
 // decideScheduler lets the scheduler speak, if there is one and it was not
-// turned off. It leaves w.Nodes at 0 if nothing was decided.
-func decideScheduler(w *World, req *Request, env map[string]string) error {
-	flag := req.from("--scheduler")
-	switch req.Scheduler {
+// turned off.
+func (r *resolver) decideScheduler() error {
+	flag := r.req.from("--scheduler")
+	switch r.req.Scheduler {
 	case "none":
-		w.because("no scheduler from %s", flag)
+		r.because("no scheduler from %s", flag)
 		return nil
 	case "", "auto":
-		if env["SLURM_JOB_ID"] == "" {
-			return nil
+		// Slurm first: its nodes may be pods (the pods' variables are then slurmd's).
+		if r.env["SLURM_JOB_ID"] != "" {
+			return r.decideSlurm()
 		}
-		return decideSlurm(w, req, env)
-	case "slurm":
-		if env["SLURM_JOB_ID"] == "" {
-			return &UsageError{flag + " is slurm, but SLURM_JOB_ID is not set", "start it with srun or sbatch, or use --scheduler none"}
-		}
-		return decideSlurm(w, req, env)
-	case "kubernetes":
-		// A pod is placed by the flags; what can be read from a Job's variables
-		// is left to a later version, and asking for it elsewhere is a mistake.
-		if env["KUBERNETES_SERVICE_HOST"] == "" {
-			return &UsageError{flag + " is kubernetes, but KUBERNETES_SERVICE_HOST is not set", "start it in a pod, or use --scheduler none"}
+		if inKubernetes(r.req, r.env) {
+			return r.decideKubernetes()
 		}
 		return nil
+	case "slurm":
+		if r.env["SLURM_JOB_ID"] == "" {
+			return &UsageError{flag + " is slurm, but SLURM_JOB_ID is not set", "start it with srun or sbatch, or use --scheduler none"}
+		}
+		return r.decideSlurm()
+	case "kubernetes":
+		// Asking for it elsewhere is a mistake.
+		if r.env["KUBERNETES_SERVICE_HOST"] == "" && !kubeflow(r.env) {
+			return &UsageError{flag + " is kubernetes, but KUBERNETES_SERVICE_HOST is not set", "start it in a pod, or use --scheduler none"}
+		}
+		return r.decideKubernetes()
 	}
-	return &UsageError{fmt.Sprintf("%s is %q", flag, clip(req.Scheduler, 64)), "use auto, none, slurm or kubernetes"}
+	return &UsageError{fmt.Sprintf("%s is %q", flag, clip(r.req.Scheduler, 64)), "use auto, none, slurm or kubernetes"}
 }

@@ -1,9 +1,11 @@
 package ranks
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -58,24 +60,42 @@ func with(env map[string]string, changes ...string) map[string]string {
 }
 
 // What is decided for each of the real environments. All are of jobs with two
-// nodes, so a launcher in any of them is refused, each for its own reason.
+// nodes: the tasks of a step each take their place, and a launcher that is in none
+// is refused with the line to use.
 func TestEveryCapturedEnvironment(t *testing.T) {
 	for name, env := range capturedEnvs(t) {
+		kind := name[strings.Index(name, "-")+1:]
+		rank, inStep := 0, false
 		var problem, hint string
-		switch kind := name[strings.Index(name, "-")+1:]; {
+		switch {
 		case strings.HasPrefix(kind, "het-step"):
 			problem, hint = "starts 2 launchers on a node", "srun --ntasks-per-node=1"
 		case strings.Contains(kind, "-rank"):
-			problem, hint = "has 2 nodes, and steps of several nodes are not supported yet", "--scheduler none --nnodes 2"
+			rank, inStep = int(kind[len(kind)-1]-'0'), true
 		case kind == "het-batch":
 			problem, hint = "has 2 nodes, and this launcher is not in a step of it", "srun --het-group=0-1 --ntasks-per-node=1"
 		default: // batch scripts, salloc's shell and its interactive step
-			problem, hint = "has 2 nodes, and this launcher is not in a step of it", "srun --nodes=2 --ntasks-per-node=1"
+			problem, hint = "has 2 nodes, and this launcher is not in a step of it", "srun --nodes=2 --ntasks=2 --ntasks-per-node=1"
 		}
 		for _, scheduler := range []string{"", "auto", "slurm"} {
-			_, err := Resolve(Request{Scheduler: scheduler}, env)
-			if message := usage(t, err); !strings.Contains(message, problem) || !strings.Contains(message, hint) {
-				t.Errorf("%s, --scheduler %q: %s\nwant %q and %q", name, scheduler, message, problem, hint)
+			got, err := Resolve(Request{NProc: "4", Scheduler: scheduler, HasRunID: true}, env)
+			if !inStep {
+				if message := usage(t, err); !strings.Contains(message, problem) || !strings.Contains(message, hint) {
+					t.Errorf("%s, --scheduler %q: %s\nwant %q and %q", name, scheduler, message, problem, hint)
+				}
+				continue
+			}
+			port := firstPort(env["SLURM_STEP_RESV_PORTS"])
+			want := World{
+				Nodes: 2, NodeRank: rank, LocalSize: 4, StepPort: port, Scheduler: "slurm", Hosts: []string{"n1", "n2"}, InStep: true,
+				Why: []string{
+					"4 local ranks from --nproc", "head n1 from SLURM_STEP_NODELIST", "2 nodes from SLURM_STEP_NODELIST",
+					fmt.Sprintf("node rank %d of 2 from SLURM_NODEID", rank),
+					fmt.Sprintf("master port %d from SLURM_STEP_RESV_PORTS, for attempt 0", port),
+				},
+			}
+			if diff := cmp.Diff(want, got); err != nil || port == 0 || diff != "" {
+				t.Errorf("%s, --scheduler %q: %v (-want +got):\n%s", name, scheduler, err, diff)
 			}
 		}
 		got, err := Resolve(Request{NProc: "2", Scheduler: "none"}, env)
@@ -85,29 +105,29 @@ func TestEveryCapturedEnvironment(t *testing.T) {
 	}
 }
 
-// The line in the message is the one to use: with its flags, what was refused
-// is accepted in the step that it starts.
+// The line in the message is the one to use, with what was typed in it.
 func TestTheSrunLineIsComplete(t *testing.T) {
 	envs := capturedEnvs(t)
-	_, err := Resolve(Request{}, envs["26.05.3-sbatch-batch"])
-	want := `Slurm job 2 has 2 nodes, and this launcher is not in a step of it: start one per node: ` +
-		`srun --nodes=2 --ntasks-per-node=1 --kill-on-bad-exit=1 sh -c 'exec lenslaunch --scheduler none --nnodes 2 ` +
-		`--node-rank "$SLURM_NODEID" --master-addr n1 --master-port 20002 --run-id 2 -- COMMAND'; ` +
-		`or use --scheduler none to run on this node alone`
-	if message := usage(t, err); message != want {
-		t.Errorf(" got %s\nwant %s", message, want)
-	}
-	req := Request{Scheduler: "none", NNodes: ptr(2), NodeRank: ptr(1), MasterAddr: "n1", MasterPort: 20002, HasRunID: true}
-	if got, err := Resolve(req, envs["26.05.3-sbatch-step-rank1"]); err != nil || got.Rank(0) != 1 {
-		t.Errorf("the step that the line starts: %+v, %v", got, err)
-	}
-	_, err = Resolve(Request{}, with(envs["26.05.3-sbatch-batch"], "SLURM_JOB_ID", "j\n", "SLURM_JOB_NODELIST", "n[1"))
-	if message := usage(t, err); !strings.Contains(message, `--master-addr HEAD --master-port PORT --run-id "$SLURM_JOB_ID"`) {
-		t.Errorf("without a readable list or number: %s", message)
+	args := []string{"--nproc", "4", "--", "python", "train.py", "--note", "it's $HOME", ""}
+	for _, test := range []struct {
+		env  map[string]string
+		args []string
+		want string
+	}{
+		{envs["26.05.3-sbatch-batch"], args, `srun --nodes=2 --ntasks=2 --ntasks-per-node=1 --cpus-per-task=8 --kill-on-bad-exit=1 ` +
+			`lenslaunch --nproc 4 -- python train.py --note 'it'\''s $HOME' ''`},
+		{envs["26.05.3-het-batch"], args[:5], `srun --het-group=0-1 --ntasks-per-node=1 --kill-on-bad-exit=1 lenslaunch --nproc 4 -- python train.py`},
+		{with(envs["22.05.8-salloc-shell"], "SLURM_JOB_CPUS_PER_NODE", "8,4"), nil,
+			`srun --nodes=2 --ntasks=2 --ntasks-per-node=1 --kill-on-bad-exit=1 lenslaunch -- COMMAND`},
+	} {
+		_, err := Resolve(Request{Args: test.args}, test.env)
+		if message := usage(t, err); !strings.Contains(message, "start one per node: "+test.want+"; or use --scheduler none to run on this node alone") {
+			t.Errorf(" got %s\nwant %s", message, test.want)
+		}
 	}
 }
 
-// Flags that lay out several nodes win, in a step and beside one.
+// Each value that a flag gives beats the step's.
 func TestFlagsWinOverSlurm(t *testing.T) {
 	envs := capturedEnvs(t)
 	req := Request{NNodes: ptr(2), NodeRank: ptr(0), MasterAddr: "n1", MasterPort: 20002, HasRunID: true}
@@ -116,20 +136,96 @@ func TestFlagsWinOverSlurm(t *testing.T) {
 		"26.05.3-sbatch-batch": false, "22.05.8-salloc-shell": false,
 	} {
 		got, err := Resolve(req, envs[name])
-		if err != nil || got.Nodes != 2 || got.NodeRank != 0 || got.InStep != inStep {
+		if err != nil || got.Nodes != 2 || got.NodeRank != 0 || got.InStep != inStep || got.MasterPort != 20002 || got.StepPort != 0 {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}
-	// One launcher on one node of an allocation is a choice; several worlds of
-	// one step would share an identity.
+	step := envs["26.05.3-sbatch-step-rank1"]
+	got, err := Resolve(Request{NNodes: ptr(2), MasterAddr: "10.0.0.1", HasRunID: true}, step)
+	if err != nil || got.NodeRank != 1 || got.MasterAddr != "10.0.0.1" || got.StepPort != 12002 || !slices.Contains(got.Why, "head n1 from SLURM_STEP_NODELIST") {
+		t.Errorf("the address alone: %+v, %v", got, err)
+	}
+	// Three nodes by flags are other nodes than the step's: its head and ports are no help.
+	other := Request{NNodes: ptr(3), NodeRank: ptr(2), HasRunID: true}
+	_, err = Resolve(other, step)
+	if message := usage(t, err); !strings.Contains(message, "--master-addr A (a name of node 0), --master-port P") {
+		t.Errorf("other nodes: %s", message)
+	}
+	other.MasterAddr, other.MasterPort = "h", 1
+	if got, err := Resolve(other, step); err != nil || got.Nodes != 3 || got.NodeRank != 2 || !got.InStep || got.Hosts != nil {
+		t.Errorf("other nodes: %+v, %v", got, err)
+	}
+}
+
+// Flags that contradict the step would make several worlds of it.
+func TestFlagsThatContradictTheStep(t *testing.T) {
+	envs := capturedEnvs(t)
+	// One launcher on one node of an allocation is a choice.
 	if got, err := Resolve(Request{NNodes: ptr(1)}, envs["26.05.3-sbatch-batch"]); err != nil || got.Nodes != 1 {
 		t.Errorf("--nnodes 1 in a batch script: %+v, %v", got, err)
 	}
-	_, err := Resolve(Request{NNodes: ptr(1)}, envs["26.05.3-sbatch-step-rank0"])
-	usage(t, err)
+	for _, n := range []int{1, 3} {
+		_, err := Resolve(Request{NNodes: ptr(n), HasRunID: true}, envs["26.05.3-sbatch-step-rank0"])
+		want := fmt.Sprintf("--nnodes is %d, but Slurm step 2.0 has 2 nodes: leave it out, or start a step of so many nodes: srun --nodes=%d --ntasks-per-node=1", n, n)
+		if message := usage(t, err); message != want {
+			t.Errorf(" got %s\nwant %s", message, want)
+		}
+	}
 	// And several launchers on a node are refused whatever the flags say.
-	_, err = Resolve(req, envs["26.05.3-het-step-rank1"])
+	req := Request{NNodes: ptr(2), NodeRank: ptr(0), MasterAddr: "n1", MasterPort: 20002, HasRunID: true}
+	_, err := Resolve(req, envs["26.05.3-het-step-rank1"])
 	usage(t, err)
+}
+
+// Nobody restarts a step in place, and the message says what does.
+func TestRestartsOfAStepAreRefused(t *testing.T) {
+	_, err := Resolve(Request{MaxRestarts: 2, HasRunID: true}, capturedEnvs(t)["26.05.3-sbatch-step-rank0"])
+	if message := usage(t, err); !strings.Contains(message, "--max-restarts is 2 with 2 nodes") || !strings.Contains(message, "examples/slurm/train.sbatch") {
+		t.Error(message)
+	}
+}
+
+// Without reserved ports, or with a text that has none, all nodes derive the same.
+func TestStepWithoutReservedPorts(t *testing.T) {
+	step := capturedEnvs(t)["26.05.3-sbatch-step-rank1"]
+	for _, text := range []string{"unset", "", "none", "0", "65536", "-1", ",12002"} {
+		got, err := Resolve(Request{HasRunID: true}, with(step, "SLURM_STEP_RESV_PORTS", text))
+		if err != nil || got.StepPort != 0 || !slices.Contains(got.Why, "master port derived from the attempt UUID, within --port-range") {
+			t.Errorf("%q: %+v, %v", text, got, err)
+		}
+	}
+	for text, want := range map[string]int{"12002": 12002, "12002-12003": 12002, "12001,12005-12007": 12001, "65535": 65535} {
+		if got := firstPort(text); got != want {
+			t.Errorf("%q: %d", text, got)
+		}
+	}
+}
+
+// An arbitrary distribution, a subset of the allocation and a second step all have
+// lists of their own; SLURM_NODELIST, SLURM_PROCID and SLURM_NTASKS are not asked.
+func TestStepOfOtherNodesThanTheJob(t *testing.T) {
+	env := with(capturedEnvs(t)["26.05.3-sbatch-step-rank1"],
+		"SLURM_JOB_NODELIST", "n[1-4]", "SLURM_NODELIST", "n[1-4]", "SLURM_JOB_NUM_NODES", "4", "SLURM_NNODES", "4",
+		"SLURM_STEP_ID", "3", "SLURM_STEP_NODELIST", "n[4,2-3]", "SLURM_STEP_NUM_NODES", "3", "SLURM_STEP_TASKS_PER_NODE", "1(x3)",
+		"SLURM_NODEID", "2", "SLURM_PROCID", "0", "SLURM_NTASKS", "8", "SLURM_DISTRIBUTION", "arbitrary")
+	got, err := Resolve(Request{HasRunID: true}, env)
+	if err != nil || got.Nodes != 3 || got.NodeRank != 2 || !slices.Equal(got.Hosts, []string{"n4", "n2", "n3"}) ||
+		!slices.Contains(got.Why, "head n4 from SLURM_STEP_NODELIST") {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func TestNodeIDThatIsNone(t *testing.T) {
+	step := capturedEnvs(t)["26.05.3-sbatch-step-rank1"]
+	for _, id := range []string{"unset", "", "2", "-1", "x\n"} {
+		_, err := Resolve(Request{HasRunID: true}, with(step, "SLURM_NODEID", id))
+		if message := usage(t, err); !strings.Contains(message, "SLURM_NODEID is ") || !strings.Contains(message, "among the 2 nodes of Slurm step 2.0") {
+			t.Errorf("%q: %s", id, message)
+		}
+	}
+	if got, err := Resolve(Request{}, with(oneNode(step), "SLURM_NODEID", "unset")); err != nil || got.NodeRank != 0 {
+		t.Errorf("one node needs no number: %+v, %v", got, err)
+	}
 }
 
 // oneNode turns a captured environment of two nodes into that of one.
@@ -151,16 +247,16 @@ func TestOneNodeOfSlurmRunsLocally(t *testing.T) {
 		inStep bool
 		why    []string
 	}{
-		"22.05.8-sbatch-batch":            {false, []string{"1 node from SLURM_JOB_NUM_NODES"}},
-		"26.05.3-sbatch-batch":            {false, []string{"1 node from SLURM_JOB_NUM_NODES"}},
-		"26.05.3-array-batch":             {false, []string{"1 node from SLURM_JOB_NUM_NODES"}},
-		"22.05.8-salloc-interactive-step": {false, []string{"1 node from SLURM_JOB_NUM_NODES"}},
-		"26.05.3-salloc-interactive-step": {false, []string{"1 node from SLURM_JOB_NUM_NODES"}},
-		"26.05.3-salloc-shell":            {false, []string{"1 node from SLURM_JOB_NUM_NODES"}},
-		"22.05.8-sbatch-step-rank0":       {true, []string{"1 node from SLURM_STEP_NODELIST", "head n1 from SLURM_STEP_NODELIST"}},
-		"26.05.3-sbatch-step-rank0":       {true, []string{"1 node from SLURM_STEP_NODELIST", "head n1 from SLURM_STEP_NODELIST"}},
-		"26.05.3-direct-srun-rank0":       {true, []string{"1 node from SLURM_STEP_NODELIST", "head n1 from SLURM_STEP_NODELIST"}},
-		"26.05.3-requeue1-step-rank0":     {true, []string{"1 node from SLURM_STEP_NODELIST", "head n1 from SLURM_STEP_NODELIST"}},
+		"22.05.8-sbatch-batch":            {false, []string{"1 node from SLURM_JOB_NUM_NODES", "node rank 0 of 1 from default"}},
+		"26.05.3-sbatch-batch":            {false, []string{"1 node from SLURM_JOB_NUM_NODES", "node rank 0 of 1 from default"}},
+		"26.05.3-array-batch":             {false, []string{"1 node from SLURM_JOB_NUM_NODES", "node rank 0 of 1 from default"}},
+		"22.05.8-salloc-interactive-step": {false, []string{"1 node from SLURM_JOB_NUM_NODES", "node rank 0 of 1 from default"}},
+		"26.05.3-salloc-interactive-step": {false, []string{"1 node from SLURM_JOB_NUM_NODES", "node rank 0 of 1 from default"}},
+		"26.05.3-salloc-shell":            {false, []string{"1 node from SLURM_JOB_NUM_NODES", "node rank 0 of 1 from default"}},
+		"22.05.8-sbatch-step-rank0":       {true, []string{"head n1 from SLURM_STEP_NODELIST", "1 node from SLURM_STEP_NODELIST", "node rank 0 of 1 from SLURM_NODEID"}},
+		"26.05.3-sbatch-step-rank0":       {true, []string{"head n1 from SLURM_STEP_NODELIST", "1 node from SLURM_STEP_NODELIST", "node rank 0 of 1 from SLURM_NODEID"}},
+		"26.05.3-direct-srun-rank0":       {true, []string{"head n1 from SLURM_STEP_NODELIST", "1 node from SLURM_STEP_NODELIST", "node rank 0 of 1 from SLURM_NODEID"}},
+		"26.05.3-requeue1-step-rank0":     {true, []string{"head n1 from SLURM_STEP_NODELIST", "1 node from SLURM_STEP_NODELIST", "node rank 0 of 1 from SLURM_NODEID"}},
 	} {
 		got, err := Resolve(Request{NProc: "2", MaxRestarts: 3}, oneNode(envs[name]))
 		if err != nil {
@@ -168,9 +264,12 @@ func TestOneNodeOfSlurmRunsLocally(t *testing.T) {
 			continue
 		}
 		whole := World{
-			Nodes: 1, LocalSize: 2, MasterAddr: "127.0.0.1", InStep: want.inStep,
-			Why: append(append([]string{"2 local ranks from --nproc"}, want.why...), "node rank 0 of 1 from default",
+			Nodes: 1, LocalSize: 2, MasterAddr: "127.0.0.1", Scheduler: "slurm", InStep: want.inStep,
+			Why: append(append([]string{"2 local ranks from --nproc"}, want.why...),
 				"master address 127.0.0.1 from default", "master port reserved for each attempt"),
+		}
+		if want.inStep {
+			whole.Hosts = []string{"n1"}
 		}
 		if diff := cmp.Diff(whole, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
@@ -180,7 +279,7 @@ func TestOneNodeOfSlurmRunsLocally(t *testing.T) {
 
 // A step of one node inside an allocation of several is complete in itself.
 func TestStepOnPartOfTheAllocation(t *testing.T) {
-	env := with(capturedEnvs(t)["26.05.3-sbatch-step-rank1"], "SLURM_STEP_NODELIST", "n2",
+	env := with(capturedEnvs(t)["26.05.3-sbatch-step-rank0"], "SLURM_STEP_NODELIST", "n2",
 		"SLURM_STEP_NUM_NODES", "1", "SLURM_STEP_TASKS_PER_NODE", "1", "SLURM_NODEID", "0")
 	got, err := Resolve(Request{}, env)
 	if err != nil || !got.InStep || got.Nodes != 1 {

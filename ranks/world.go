@@ -9,8 +9,18 @@ type World struct {
 	NodeRank  int // which one this is, 0 to Nodes-1
 	LocalSize int // ranks on this node, at least 1; the same on every node
 
-	MasterAddr string // where the others reach rank 0's store
-	MasterPort int    // 0: nobody named one, so a free one is reserved for each attempt
+	// MasterAddr is where the others reach rank 0's store. "": the scheduler has
+	// named the head alone, and somebody who can look names up decides (Hosts).
+	MasterAddr string
+
+	// MasterPort is 0 where nobody named one. Then a free one is reserved for each
+	// attempt on one node; with several nodes, which must agree without a message,
+	// it is StepPort for attempt 0, else derived from the attempt UUID.
+	MasterPort int
+	StepPort   int // first of the ports that Slurm has reserved for the step, 0: none
+
+	Scheduler string   // whose variables were read: "slurm", "kubernetes" or "" (none)
+	Hosts     []string // names of the step's nodes in the order of their ranks, nil outside
 
 	// InStep says that this launcher is a task of a Slurm step, and that the
 	// step's variables were believed. Stop time and exit codes differ there

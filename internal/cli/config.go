@@ -226,7 +226,7 @@ func readPort(s settings, c *launcher.Config) error {
 // readRequest is what package ranks needs to say who this node is.
 func readRequest(s settings, c launcher.Config, gpus gpuCount) (ranks.Request, error) {
 	r := ranks.Request{
-		NProc: s.get("nproc").text, MasterAddr: s.get("master-addr").text, MasterPort: c.MasterPort,
+		NProc: s.get("nproc").text, NProcSet: s.get("nproc").given, MasterAddr: s.get("master-addr").text, MasterPort: c.MasterPort,
 		Scheduler: s.get("scheduler").text, MaxRestarts: c.Policy.MaxRestarts,
 		CPUs: cpus.Usable(os.DirFS("/")), Foreign: ranks.ForeignProcess, Origin: map[string]string{},
 	}
