@@ -62,6 +62,13 @@ func ReserveFixed(port, count int) (*Reservation, error) {
 	return res, nil
 }
 
+// Ephemeral is the range from which this host's kernel serves "any port", false if
+// that is not known. A port that was not reserved before may be taken in it.
+func Ephemeral() (Range, bool) {
+	r := ephemeralRange("/proc")
+	return r, r.check() == nil
+}
+
 // ephemeralRange is the range from which the kernel serves "any port", or an
 // empty one below all ports if it cannot be read.
 func ephemeralRange(proc string) Range {
