@@ -18,6 +18,7 @@ const (
 	StopEscalated    = "stop_escalated"
 	RanksStuck       = "ranks_stuck" // SIGKILL did not end Pids
 	GuardGone        = "guard_gone"
+	StepGone         = "step_gone"     // Pid, Slurm's process of the step, has ended: ranks are stopped
 	AttemptEnded     = "attempt_ended" // nothing of it is left; Outcome, Cause, Next
 	RunEnded         = "run_ended"     // Outcome, ExitCode
 	EventsLost       = "events_lost"   // Count events could not be written before this one

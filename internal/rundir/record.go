@@ -114,6 +114,13 @@ func (r *Recorder) GuardGone(at time.Time, cause string, last bool) {
 	})
 }
 
+// StepGone says that Slurm's own process of this step has ended, and ranks are stopped.
+func (r *Recorder) StepGone(at time.Time, pid int) {
+	r.queue.add(func() {
+		r.event(Event{Time: at, Kind: StepGone, Pid: pid})
+	})
+}
+
 // AttemptEnded says how an attempt ended.
 func (r *Recorder) AttemptEnded(e AttemptEnd) {
 	r.queue.add(func() {

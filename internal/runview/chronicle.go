@@ -119,6 +119,8 @@ func said(e rundir.Event) string {
 		return count(len(e.Pids), "process") + " did not end even by SIGKILL"
 	case rundir.GuardGone:
 		return strings.TrimSuffix("the guard has ended: "+message, ": ")
+	case rundir.StepGone:
+		return "the Slurm step has gone: its slurmstepd has ended"
 	case rundir.EventsLost:
 		return count(e.Count, "event") + " could not be written"
 	}

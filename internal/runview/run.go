@@ -50,7 +50,7 @@ const eventsKept = 20_000
 // tells reports whether an event says what run.json does not.
 func tells(e rundir.Event) bool {
 	switch e.Kind {
-	case rundir.SignalTaken, rundir.StopBegan, rundir.StopEscalated, rundir.RanksStuck, rundir.GuardGone, rundir.EventsLost:
+	case rundir.SignalTaken, rundir.StopBegan, rundir.StopEscalated, rundir.RanksStuck, rundir.GuardGone, rundir.StepGone, rundir.EventsLost:
 		return true
 	}
 	return false
