@@ -78,7 +78,7 @@ func (p *Plan) NextAttempt() (Attempt, error) {
 		return Attempt{}, usage(err.Error(), "")
 	}
 	a := p.number(next)
-	a.MasterPort = p.MasterPort
+	a.MasterPort = p.portOf(a)
 	a.Name, err = p.attemptName(a)
 	if err != nil {
 		return Attempt{}, usage(fmt.Sprintf("cannot use --log-dir: %v", err), "give a directory that you own and can write")

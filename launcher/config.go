@@ -25,6 +25,7 @@ type Config struct {
 
 	MasterPort int        // --master-port, 0: reserved anew for every attempt
 	PortRange  port.Range // where reserved ports come from
+	Iface      string     // --iface, empty: any that leads to the head
 
 	SetEnv   []EnvVar // --env, in order; values may hold placeholders
 	UnsetEnv []string // --unset-env
@@ -87,5 +88,6 @@ func (c Config) rules(w ranks.World) rules {
 		ranks: w.LocalSize, firstRank: w.Rank(0), policy: c.Policy,
 		told: c.Stop, failed: c.Stop.Within(c.Restop), grace: c.Grace,
 		forward: c.Forward, save: c.Save, stopMax: c.StopMax, killPatience: killPatience, foreground: -1,
+		inStep: w.InStep,
 	}
 }

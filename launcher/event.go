@@ -157,6 +157,20 @@ type (
 		Last  bool
 	}
 
+	// HeadAwaited: the name of the head's pod does not resolve yet, and is waited for.
+	HeadAwaited struct {
+		At    time.Time
+		Name  string
+		Cause error
+	}
+
+	// StepGone: the process of Slurm that ran this step has ended, so nobody answers
+	// for the ranks any more: they are stopped.
+	StepGone struct {
+		At  time.Time
+		Pid int
+	}
+
 	// AttemptEnded: nothing of the attempt is left.
 	AttemptEnded struct {
 		At           time.Time
@@ -201,3 +215,5 @@ func (WorkersStuck) isEvent()     {}
 func (GuardGone) isEvent()        {}
 func (AttemptEnded) isEvent()     {}
 func (RunEnded) isEvent()         {}
+func (HeadAwaited) isEvent()      {}
+func (StepGone) isEvent()         {}

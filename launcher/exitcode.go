@@ -10,6 +10,7 @@ const (
 	ExitNotExecutable = 126 // COMMAND is there but cannot be executed
 	ExitNotFound      = 127 // COMMAND is not there
 	exitSignalBase    = 128 // plus the signal's number
+	exitInStep        = 1   // stopped by a signal in a Slurm step: a peer's code must show
 )
 
 // ExitRow is a row of the table that help, README and docs show.
@@ -23,12 +24,12 @@ func ExitTable() []ExitRow {
 	return []ExitRow{
 		{"all workers exited 0", "0"},
 		{"a worker failed (restarts used up)", "the cause's exit code; 128 + signal number if it was killed by one"},
-		{"stopped by SIGTERM / SIGINT / SIGHUP / SIGQUIT, also if all ranks then exit 0", "143 / 130 / 129 / 131"},
+		{"stopped by SIGTERM / SIGINT / SIGHUP / SIGQUIT, also if all ranks then exit 0", "143 / 130 / 129 / 131 (in a Slurm step: 1)"},
 		{"stopped after a save request, run me again", "75"},
 		{"usage or configuration error", "2"},
 		{"COMMAND not executable / not found", "126 / 127"},
 		{"internal error of the launcher (a bug)", "70"},
-		{"reserved port taken: run me again", "75"},
+		{"coordination with the other nodes lost, reserved port taken: run me again", "75"},
 	}
 }
 

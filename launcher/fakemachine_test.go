@@ -149,7 +149,9 @@ func (m *fakeMachine) act(a action) {
 	case doSpawn:
 		m.spawn(a.attempt)
 	case doAbortSpawn:
-		close(m.abort)
+		if m.abort != nil { // nothing is being started while an attempt is prepared
+			close(m.abort)
+		}
 		m.abort = make(chan struct{})
 	case doSignal:
 		m.say("%s>%d", strings.TrimPrefix(proc.SignalName(a.signal), "SIG"), a.local)

@@ -118,6 +118,21 @@ type (
 		last  bool
 	}
 
+	// inHeadAwaited: the name of the head's pod does not resolve yet.
+	inHeadAwaited struct {
+		at      time.Time
+		attempt int
+		name    string
+		cause   error
+	}
+
+	// inStepGone: Slurm's own process of the step, which started the launcher, has
+	// ended.
+	inStepGone struct {
+		at  time.Time
+		pid int
+	}
+
 	// inSwept: nothing of the attempt is left, or all that is left cannot be ended.
 	inSwept struct {
 		at      time.Time
@@ -130,22 +145,24 @@ type (
 	}
 )
 
-func (inBegin) isInput()      {}
-func (inPrepared) isInput()   {}
-func (inStarted) isInput()    {}
-func (inNotStarted) isInput() {}
-func (inSpawned) isInput()    {}
-func (inExited) isInput()     {}
-func (inStopped) isInput()    {}
-func (inTimer) isInput()      {}
-func (inSignal) isInput()     {}
-func (inRestGone) isInput()   {}
-func (inHang) isInput()       {}
-func (inDumped) isInput()     {}
-func (inMoreTime) isInput()   {}
-func (inGuardGone) isInput()  {}
-func (inSwept) isInput()      {}
-func (inBug) isInput()        {}
+func (inBegin) isInput()       {}
+func (inPrepared) isInput()    {}
+func (inStarted) isInput()     {}
+func (inNotStarted) isInput()  {}
+func (inSpawned) isInput()     {}
+func (inExited) isInput()      {}
+func (inStopped) isInput()     {}
+func (inTimer) isInput()       {}
+func (inSignal) isInput()      {}
+func (inRestGone) isInput()    {}
+func (inHang) isInput()        {}
+func (inDumped) isInput()      {}
+func (inMoreTime) isInput()    {}
+func (inGuardGone) isInput()   {}
+func (inSwept) isInput()       {}
+func (inHeadAwaited) isInput() {}
+func (inStepGone) isInput()    {}
+func (inBug) isInput()         {}
 
 // timerKind names the timers of an attempt; at most one of each runs.
 type timerKind int

@@ -14,6 +14,7 @@ import (
 
 	"lenslaunch/carrier"
 	"lenslaunch/detect"
+	"lenslaunch/internal/address"
 	"lenslaunch/internal/ledger"
 	"lenslaunch/internal/placement"
 	"lenslaunch/ranks"
@@ -48,7 +49,10 @@ type Plan struct {
 	bindings []placement.Binding // by local rank
 	visible  []map[string]string // variables that narrow the GPUs, by local rank
 	uid      int
-	stateDir string // where the user wants the ledger, empty: anywhere
+	network  address.Network
+	// unreachable says why the head has no address here, nil: it has.
+	unreachable *Failure
+	stateDir    string // where the user wants the ledger, empty: anywhere
 }
 
 // Facts are what a plan needs to know of the machine.
@@ -59,6 +63,8 @@ type Facts struct {
 	UID  int // owner of the default ledger directory
 
 	Root fs.FS // root of the file system, for sysfs; nil: the real one
+
+	Network *address.Network // names and interfaces; nil: the real ones
 }
 
 func (f Facts) root() fs.FS {
@@ -68,9 +74,16 @@ func (f Facts) root() fs.FS {
 	return f.Root
 }
 
+func (f Facts) network() address.Network {
+	if f.Network == nil {
+		return address.System()
+	}
+	return *f.Network
+}
+
 // NewPlan decides everything. It starts nothing and writes nothing. The error is a
 // *Failure.
-func NewPlan(_ context.Context, c Config, w ranks.World, facts Facts) (*Plan, error) {
+func NewPlan(ctx context.Context, c Config, w ranks.World, facts Facts) (*Plan, error) {
 	p := &Plan{Config: c, World: w, Why: w.Why, cpus: facts.CPUs, gpus: facts.GPUs, host: facts.Host}
 	p.base = carrier.Parse(c.Env[carrier.Variable])
 	p.RunID, p.RunIDFrom = detect.RunID(c.Env, p.base, c.RunID)
@@ -79,6 +92,7 @@ func NewPlan(_ context.Context, c Config, w ranks.World, facts Facts) (*Plan, er
 	}
 	p.Why = append(p.Why, p.runIDWhy())
 	p.JobUUID, _ = detect.JobUUID(c.Env, p.RunID)
+	p.findHead(ctx, facts.network())
 	p.found = detect.WorkerDefaults(c.Env, facts.Host, p.base)
 	for _, r := range w.LocalRanks() {
 		p.gpu = append(p.gpu, facts.GPUs.Rank(c.Env, r.Local))

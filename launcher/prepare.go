@@ -41,6 +41,7 @@ func (e *effects) prepare(number int) {
 	if number == 1 {
 		// Before the first rank, and waited for by nobody.
 		e.startGuard()
+		e.fence()
 		e.gpus = newGPUMemory(e.ctx, e.plan, e.spawner.Aside)
 	}
 	// The loop's goroutine reads it only after the answer below has arrived.
@@ -58,6 +59,9 @@ func (e *effects) begin(run *running, last *port.Reservation) *Failure {
 		if held := e.gpus.await(e.ctx, e.plan.GPURelease, e.spawner.Aside); held != "" {
 			run.warnings = append(run.warnings, held)
 		}
+	}
+	if failure := e.awaitHead(run); failure != nil {
+		return failure
 	}
 	if failure := e.reserve(run, last); failure != nil {
 		return failure
@@ -209,21 +213,21 @@ func (e *effects) history(h ledger.History) ledger.History {
 // reserve holds the port of rank 0's store while the attempt runs. Only the node of
 // rank 0 can; the others are told where it is.
 func (e *effects) reserve(run *running, last *port.Reservation) *Failure {
-	run.attempt.MasterPort = e.plan.MasterPort
-	if e.plan.World.NodeRank != 0 {
-		return nil // last is nil, too
+	fixed, failure := e.portAhead()
+	if run.attempt.MasterPort = fixed; failure != nil || e.plan.World.NodeRank != 0 {
+		return failure // last is nil, too
 	}
 	var err error
-	if e.plan.MasterPort != 0 {
+	if fixed != 0 {
 		closePort(last)
-		run.port, err = port.ReserveFixed(e.plan.MasterPort, 1)
+		run.port, err = port.ReserveFixed(fixed, 1)
 	} else {
 		run.port, err = reserveNew(e.plan.PortRange, last)
 	}
 	if err != nil {
 		var taken *port.InUseError
 		if errors.As(err, &taken) {
-			return &Failure{Code: ExitTryAgain, Problem: err.Error(), Hint: "end it, or leave --master-port out and a free port is reserved"}
+			return e.plan.portTaken(err)
 		}
 		return &Failure{Code: ExitTryAgain, Problem: err.Error()}
 	}
@@ -285,6 +289,8 @@ func (e *effects) outcome(ev AttemptEnded) string {
 	switch {
 	case len(ev.Faults) > 0:
 		return fmt.Sprintf("failed: rank %d, %v", ev.Faults[0].Rank, ev.Faults[0].Exit)
+	case ev.Told != nil && ev.Told.Signal == 0:
+		return "stopped: the Slurm step has gone"
 	case ev.Told != nil:
 		return "stopped: " + proc.SignalName(ev.Told.Signal)
 	}

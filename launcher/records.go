@@ -71,6 +71,8 @@ func (d *RunDir) recordStop(e Event) {
 		r.RanksStuck(e.At, e.Pids)
 	case GuardGone:
 		r.GuardGone(e.At, e.Cause, e.Last)
+	case StepGone:
+		r.StepGone(e.At, e.Pid)
 	}
 }
 

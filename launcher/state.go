@@ -36,6 +36,7 @@ type rules struct {
 	killPatience time.Duration // how long after SIGKILL a process may still be there
 	terminal     bool          // there is one: a second Ctrl-C kills
 	foreground   int           // local rank that gets its foreground, -1: none
+	inStep       bool          // this launcher is a task of a Slurm step
 }
 
 // state is everything that the loop remembers. step copies it; nothing else
@@ -105,12 +106,23 @@ type Fault struct {
 
 // Told is a signal that ends the run.
 type Told struct {
-	Signal syscall.Signal
+	Signal syscall.Signal // 0: none, the Slurm step has gone
 	At     time.Time
+	InStep bool // of Slurm
 }
 
-// Code is the exit code of a run that was stopped by the signal.
-func (t Told) Code() int { return exitSignalBase + int(t.Signal) }
+// Code is the exit code of a run that was stopped by the signal. In a Slurm step it is
+// the lowest that is a failure: srun returns the highest code of all tasks, and that
+// must be the one of the node whose rank failed (the cluster specification).
+func (t Told) Code() int {
+	switch {
+	case t.Signal == 0:
+		return ExitTryAgain
+	case t.InStep:
+		return exitInStep
+	}
+	return exitSignalBase + int(t.Signal)
+}
 
 // clone copies what step may change.
 func (s state) clone() state {

@@ -59,6 +59,12 @@ func step(s state, in input) (state, []action) {
 		if in.attempt == st.attempt {
 			st.swept(in)
 		}
+	case inHeadAwaited:
+		if in.attempt == st.attempt {
+			st.tell(HeadAwaited{At: in.at, Name: in.name, Cause: in.cause})
+		}
+	case inStepGone:
+		st.stepGone(in)
 	case inGuardGone:
 		st.tell(GuardGone{At: in.at, Cause: in.cause, Last: in.last})
 		if !in.last {
@@ -186,6 +192,7 @@ func (st *stepper) exited(in inExited) {
 		// Ctrl-C went to the rank that has the terminal: the job was stopped by it.
 		st.do(doReap{in.local})
 		st.toldToEnd(inSignal{at: in.at, signal: in.exit.Signal})
+	case failed && st.echo(in):
 	default:
 		st.do(doReap{in.local})
 	}

@@ -70,20 +70,28 @@ func (st *stepper) toldToEnd(in inSignal) {
 		st.tell(SignalTaken{At: in.at, Signal: in.signal, Action: "ignored: already ending", From: in.from})
 		return
 	}
-	st.told = &Told{Signal: in.signal, At: in.at}
+	st.told = &Told{Signal: in.signal, At: in.at, InStep: st.inStep}
 	st.tell(SignalTaken{At: in.at, Signal: in.signal, Action: actionStop, From: in.from})
+	st.forgive(in)
+	st.endRun(in.at)
+}
+
+// endRun begins to stop what the run has, for the reason that st.told says.
+func (st *stepper) endRun(at time.Time) {
 	switch st.phase {
+	case phasePreparing:
+		st.do(doAbortSpawn{}) // it may wait for another node's name
 	case phaseRunning, phaseGrace:
 		st.do(doAbortSpawn{})
-		if in.signal == syscall.SIGQUIT && st.alive() > 0 {
-			st.dumpFirst(in.at)
+		if st.told.Signal == syscall.SIGQUIT && st.alive() > 0 {
+			st.dumpFirst(at)
 			return
 		}
-		st.stop(in.at, st.rules.told)
+		st.stop(at, st.rules.told)
 	case phaseStopping:
-		st.extend(in.at)
+		st.extend(at)
 	case phaseWaiting:
-		st.finish(in.at, OutcomeStopped, st.told.Code(), nil)
+		st.finish(at, OutcomeStopped, st.told.Code(), nil)
 	}
 }
 

@@ -69,6 +69,7 @@ func nonsense(t *testing.T) map[string][]string {
 		"master-addr":          {"host:29500", "a b", "a:b:c", "::::", "h\n"},
 		"master-port":          {"x", "0", "-1", "65536", "80.5", "http"},
 		"port-range":           {"x", "0-5", "9-5", "1-70000", "-5", "5-", "1,2"},
+		"iface":                {"nosuch0", "lo", "a b"},
 		"scheduler":            {"x", "pbs", "Slurm", "slurm", "kubernetes"},
 		"log-format":           {"x", "xml", "JSON"},
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 
+	"lenslaunch/internal/address"
 	"lenslaunch/internal/cpus"
 	"lenslaunch/internal/logmux"
 	"lenslaunch/internal/placement"
@@ -206,6 +207,12 @@ func readTraced(s settings, c *launcher.Config) error {
 
 func readPort(s settings, c *launcher.Config) error {
 	v := s.get("port-range")
+	if v := s.get("iface"); v.given {
+		if _, wrong := address.System().Interface(v.text); wrong != nil {
+			return v.wrong("name the interface of the nodes' network", "cannot be used: "+wrong.Error())
+		}
+		c.Iface = v.text
+	}
 	var err error
 	if c.PortRange, err = port.ParseRange(v.text); err != nil {
 		return v.wrong("write the first and the last port, as in 20000-29999", "is no range of ports")

@@ -110,7 +110,7 @@ func TestRequest(t *testing.T) {
 	got := configured(t, map[string]string{"LENSLAUNCH_NPROC": "8", "SLURM_JOB_ID": "77"},
 		"--nnodes", "3", "--node-rank", "1", "--master-addr", "fe80::1", "--master-port", "1234", "--scheduler", "none", "--max-restarts", "2").Request
 	want := ranks.Request{
-		NProc: "8", NNodes: &three, NodeRank: &one, MasterAddr: "fe80::1", MasterPort: 1234, Scheduler: "none", MaxRestarts: 2,
+		NProc: "8", NProcSet: true, NNodes: &three, NodeRank: &one, MasterAddr: "fe80::1", MasterPort: 1234, Scheduler: "none", MaxRestarts: 2,
 		HasRunID: true, GPUs: 2, GPUsKnown: true,
 		Origin: map[string]string{
 			"--nproc": "LENSLAUNCH_NPROC", "--nnodes": "--nnodes", "--node-rank": "--node-rank", "--master-addr": "--master-addr",

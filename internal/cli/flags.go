@@ -115,7 +115,7 @@ func restartFlags() []flagSpec {
 		{name: "stop-signal", arg: "SIG[:D,...]", initial: "SIGTERM", cat: catRestarts,
 			help: "how workers are asked to stop; INT:5s,TERM:15s is a ladder"},
 		{name: "stop-timeout", arg: "D", initial: "20s", cat: catRestarts,
-			help: "from the stop signal to SIGKILL when the job is told to end"},
+			help: "from the stop signal to SIGKILL when the job is told to end (in a Slurm step: KillWait - 3s)"},
 		{name: "stop-timeout-max", arg: "D", initial: "10m", cat: catRestarts,
 			help: "how far a rank may extend its time by sd_notify's EXTEND_TIMEOUT_USEC"},
 		{name: "restart-stop-timeout", arg: "D", initial: "15s", cat: catRestarts,
@@ -197,9 +197,10 @@ func clusterFlags() []flagSpec {
 	return []flagSpec{
 		{name: "nnodes", arg: "N", cat: catCluster, help: "nodes of the job (default: from the scheduler, else 1)"},
 		{name: "node-rank", arg: "R", cat: catCluster, help: "this node's place among them, from 0"},
-		{name: "master-addr", arg: "A", cat: catCluster, help: "where rank 0's store listens (default: 127.0.0.1 on one node)"},
-		{name: "master-port", arg: "P", cat: catCluster, help: "its port (default: a free one, reserved anew for every attempt)"},
-		{name: "port-range", arg: "A-B", initial: "20000-29999", cat: catCluster, help: "where reserved ports come from"},
+		{name: "master-addr", arg: "A", cat: catCluster, help: "where rank 0's store listens (default: from the scheduler, 127.0.0.1 on one node)"},
+		{name: "master-port", arg: "P", cat: catCluster, help: "its port (default: a free one, reserved anew for every attempt; in a Slurm step one that all nodes agree on)"},
+		{name: "port-range", arg: "A-B", initial: "20000-29999", cat: catCluster, help: "where reserved ports come from; the same on all nodes"},
+		{name: "iface", arg: "NAME", cat: catCluster, help: "the nodes' network interface that leads to the head, where its name leads elsewhere"},
 		{name: "scheduler", arg: "auto|none|slurm|kubernetes", initial: "auto", cat: catCluster, help: "whose variables say where this node stands"},
 	}
 }

@@ -31,6 +31,10 @@ func messages(log *slog.Logger, p *launcher.Plan, stderr *logmux.Sink, format st
 			log.Info("ranks have not ended in time", "alive", e.Alive, "sending", proc.SignalName(e.Signal))
 		case launcher.GuardGone:
 			guardGone(log, e)
+		case launcher.HeadAwaited:
+			log.Info("waiting for the head: its name does not resolve yet", "name", e.Name, "cause", e.Cause)
+		case launcher.StepGone:
+			log.Warn("the Slurm step has gone: its slurmstepd has ended; stopping the ranks", "pid", e.Pid)
 		case launcher.WorkersStuck:
 			log.Error("processes do not end even by SIGKILL, and are left", "pids", e.Pids, "local_ranks", e.Locals)
 		case launcher.AttemptEnded:

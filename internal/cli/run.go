@@ -43,10 +43,12 @@ func (c *call) plan(s settings, command []string) (*job, error) {
 	if err != nil {
 		return nil, err
 	}
+	config.Request.Args = c.typed(command)
 	world, err := ranks.Resolve(config.Request, c.env)
 	if err != nil {
 		return nil, err
 	}
+	c.stepBudget(s, &config, &world)
 	if err := systemCapacity().thinkable(world, s.get("nproc").from); err != nil {
 		return nil, err
 	}
@@ -89,6 +91,9 @@ func (c *call) run() (int, error) {
 	}
 	if dry {
 		return c.showPlan(j.plan, "table")
+	}
+	if err := j.plan.Reachable(); err != nil {
+		return launcher.ExitUsage, err
 	}
 	if err := systemCapacity().startable(j.plan.World, s.get("nproc").from); err != nil {
 		return launcher.ExitUsage, err

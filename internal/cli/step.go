@@ -1,0 +1,44 @@
+package cli
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"lenslaunch/detect"
+	"lenslaunch/launcher"
+	"lenslaunch/ranks"
+)
+
+// Slurm kills a step's tasks KillWait after it has asked them to end. The launcher
+// has to be through before that: once it is killed, nobody saves any more.
+const (
+	beforeKill  = 3 * time.Second
+	leastBudget = time.Second
+)
+
+// stepBudget gives the ranks of a Slurm step the time that Slurm gives the step, where
+// --stop-timeout does not say otherwise (the cluster specification).
+func (c *call) stepBudget(s settings, config *launcher.Config, w *ranks.World) {
+	if !w.InStep || s.get("stop-timeout").given {
+		return
+	}
+	wait, from := detect.KillWait(context.Background())
+	budget := max(wait-beforeKill, leastBudget)
+	ladder, err := launcher.ParseLadder(s.get("stop-signal").text, budget)
+	if err != nil {
+		return // it was read before, with another time: it has no mistake
+	}
+	config.Stop = ladder
+	w.Why = append(w.Why, "stop timeout "+ladder.Kill.String()+" from Slurm's KillWait "+wait.String()+" ("+from+")")
+}
+
+// typed is the command line as it was typed, for one that is proposed instead. A
+// subcommand such as env is left out: what is proposed runs the job.
+func (c *call) typed(command []string) []string {
+	args := slices.Clone(c.inv.flags)
+	if len(command) == 0 {
+		return append(args, "--", "COMMAND")
+	}
+	return append(append(args, "--"), command...)
+}
