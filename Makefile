@@ -12,12 +12,12 @@ OUTPUT_PAIRS ?= 8
 
 BUILD = CGO_ENABLED=0 $(GO) build -trimpath
 OUTPUT_BENCH = Output|Files|Torchrun
-TAGS = interop,stress,faults,terminal,output,html,telemetry
+TAGS = interop,stress,faults,terminal,output,html,telemetry,slurm,netns
 # The race detector is C code: it needs cgo, and cgo needs a C compiler.
 CC_FOUND := $(shell command -v "$${CC:-cc}" 2>/dev/null || command -v gcc 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test test-race fuzz lint test-interop test-stress test-faults test-terminal test-output test-html test-telemetry bench bench-output bench-torchrun bench-journal cross clean
+.PHONY: help build demo test test-race fuzz lint test-interop test-stress test-faults test-terminal test-output test-html test-telemetry test-slurm test-kubernetes test-netns bench bench-output bench-torchrun bench-journal cross clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 16
@@ -72,6 +72,15 @@ test-html: ## the page of a report in headless Chromium; SHOTS=DIR keeps the scr
 test-telemetry: ## against a real OpenTelemetry Collector, which is built once
 	@collector=$$(GO="$(GO)" sh tools/collector/build.sh) && LENSLAUNCH_TEST_COLLECTOR="$$collector" \
 		$(GO) test -tags telemetry -count=1 -v -timeout 10m ./test/telemetry/...
+test-slurm: ## jobs on a real Slurm of three nodes, made here from Debian's packages (needs root)
+	@python=$$(test/interop/venv.sh) && LENSLAUNCH_TEST_PYTHON="$$python" \
+		$(GO) test -tags slurm -count=1 -parallel 10 -v -timeout 10m ./test/slurm/...
+
+test-kubernetes: ## examples/kubernetes against the API's own types, offline but for the modules
+	cd test/kubernetes && $(GO) vet ./... && $(GO) test -count=1 ./...
+
+test-netns: ## which address of the head is chosen, between hosts in network namespaces (needs root)
+	$(GO) test -tags netns -count=1 -v -timeout 5m ./test/netns/...
 
 bench: ## the launcher against the least that a Go program can do, in pairs
 	$(GO) test -run '^$$' -bench . -skip '$(OUTPUT_BENCH)|Python' -benchtime $(PAIRS)x ./bench/...

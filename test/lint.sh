@@ -2,7 +2,7 @@
 # All static checks, one after another; exits 1 at the end if one complained.
 # The tools are those that tools/go.mod pins, built once by tools/build.sh.
 set -eu
-GO=${GO:-go} TAGS=${TAGS:-interop,stress,faults,terminal,output,html,telemetry}
+GO=${GO:-go} TAGS=${TAGS:-interop,stress,faults,terminal,output,html,telemetry,slurm,netns}
 
 bin=$(sh tools/build.sh)
 failed=

@@ -37,7 +37,7 @@ var shared struct {
 
 func sharedCluster(t *testing.T) *cluster {
 	t.Helper()
-	shared.once.Do(func() { shared.c, shared.err = bringUp("NODES=3") })
+	shared.once.Do(func() { shared.c, shared.err = bringUp(0, "NODES=3") })
 	if shared.err != nil {
 		t.Fatal(shared.err)
 	}
@@ -52,9 +52,10 @@ func stopShared() error {
 	return shared.c.down()
 }
 
-// bringUp starts a cluster with these knobs of up.sh, and puts into its home what the
+// bringUp starts a cluster with these knobs of up.sh, the number of which keeps its
+// ports from those of another that starts at the same time, and puts into its home what the
 // jobs' user needs: the launcher, a rank, and the workers of the interop tests.
-func bringUp(knobs ...string) (*cluster, error) {
+func bringUp(number int, knobs ...string) (*cluster, error) {
 	dir, err := os.MkdirTemp("", "lenslaunch-slurm-")
 	if err != nil {
 		return nil, err
@@ -67,7 +68,7 @@ func bringUp(knobs ...string) (*cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	port, err := freePorts()
+	port, err := freePorts(17000 + 1000*number)
 	if err != nil {
 		return nil, err
 	}
@@ -85,8 +86,8 @@ func bringUp(knobs ...string) (*cluster, error) {
 
 // freePorts finds room for a cluster: it needs a port for each daemon, and what it
 // gives to steps begins 100 above.
-func freePorts() (int, error) {
-	for base := 17000; base < 19500; base += 300 {
+func freePorts(first int) (int, error) {
+	for base := first; base < first+1000; base += 300 {
 		free := true
 		for p := base; p < base+5; p++ {
 			l, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", p))
@@ -100,7 +101,7 @@ func freePorts() (int, error) {
 			return base, nil
 		}
 	}
-	return 0, errors.New("no ports for a cluster from 17000 to 19500")
+	return 0, fmt.Errorf("no ports for a cluster from %d to %d", first, first+1000)
 }
 
 // pythonHomes lists what the interpreter needs to run under another user.
@@ -238,7 +239,13 @@ func (j *job) code() int {
 // must runs a command of Slurm and returns what it printed.
 func (c *cluster) must(h *hub, words ...string) string {
 	h.t.Helper()
-	text, err := c.command(h, nil, words...).CombinedOutput()
+	return c.mustWith(h, nil, words...)
+}
+
+// mustWith is must with variables, which a job inherits.
+func (c *cluster) mustWith(h *hub, env []string, words ...string) string {
+	h.t.Helper()
+	text, err := c.command(h, env, words...).CombinedOutput()
 	if err != nil {
 		h.t.Fatalf("%q: %v\n%s", words, err, text)
 	}
@@ -252,20 +259,21 @@ func (c *cluster) clean(h *hub) {
 }
 
 // batch submits a script and returns the job's number. Its output is in dir/out.
-func (c *cluster) batch(h *hub, dir string, flags []string, script string) string {
+func (c *cluster) batch(h *hub, dir string, flags []string, script string, env ...string) string {
 	h.t.Helper()
 	file := filepath.Join(dir, "script.sh")
 	if err := os.WriteFile(file, []byte("#!/bin/sh\n"+script), 0o644); err != nil {
 		h.t.Fatal(err)
 	}
-	return c.submit(h, dir, append(flags, file)...)
+	return c.submit(h, dir, env, append(flags, file)...)
 }
 
-// submit is sbatch.
-func (c *cluster) submit(h *hub, dir string, words ...string) string {
+// submit is sbatch. Variables come from its environment: with --export=ALL,K=V Slurm
+// would also log the user in.
+func (c *cluster) submit(h *hub, dir string, env []string, words ...string) string {
 	h.t.Helper()
 	args := append([]string{"sbatch", "--parsable", "--chdir=" + dir, "--output=" + filepath.Join(dir, "out"), "--open-mode=append"}, words...)
-	id := c.must(h, args...)
+	id := c.mustWith(h, env, args...)
 	h.t.Cleanup(func() {
 		c.must(h, "sh", "-c", "scancel --quiet "+id+"; exit 0")
 		c.wait(h, id)

@@ -19,7 +19,7 @@ import (
 
 // patience is how long a test waits for what must happen: Slurm's own clocks run in
 // half minutes. Only a test that fails spends it.
-const patience = 3 * time.Minute
+const patience = 100 * time.Second
 
 // hub is where the processes of a test's jobs report.
 type hub struct {

@@ -68,8 +68,9 @@ files() {
 		SlurmctldPort=$PORTS
 		SlurmdPort=$PORTS
 		AuthType=auth/munge
-		# A requeued job may start again one second after its old credential is void.
-		AuthInfo=socket=$LAB/munge.run/munge.socket,cred_expire=2
+		# A requeued job starts again one second after its old credential is void, by
+		# default two minutes; less than 5 s counts as no value.
+		AuthInfo=socket=$LAB/munge.run/munge.socket,cred_expire=5
 		StateSaveLocation=$LAB/state
 		SlurmdSpoolDir=$LAB/spool.%n
 		SlurmctldPidFile=$LAB/run/slurmctld.pid
