@@ -1,6 +1,7 @@
 # Everything goes by this file: `make demo` to see it, `make test` to check it.
-# Needs Go and, for the demo and the interop tests, Python 3. No target needs
-# root or changes anything outside bin/, dist/ and the user's cache directory.
+# Needs Go and, for the demo and the interop tests, Python 3. No target changes
+# anything outside bin/, dist/ and the user's cache directory, and none needs root
+# but test-slurm, which also installs Debian's packages of Slurm, and test-netns.
 
 GO ?= go
 PYTHON ?= python3
