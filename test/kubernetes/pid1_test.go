@@ -2,6 +2,7 @@ package kubernetes
 
 import (
 	"bufio"
+	"context"
 	"debug/elf"
 	"io"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	batch "k8s.io/api/batch/v1"
 )
@@ -33,7 +35,9 @@ func runContainer(t *testing.T, dir, flags, script string) *container {
 		"batch.kubernetes.io/job-name": "train-one", "batch.kubernetes.io/controller-uid": "7c1d",
 	}}
 	args := append([]string{"--pid", "--fork", "--mount-proc", "--kill-child", launcher}, strings.Fields(flags)...)
-	cmd := exec.Command("unshare", append(args, "--nproc", "1", "--", "sh", "-c", script)...)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	t.Cleanup(cancel)
+	cmd := exec.CommandContext(ctx, "unshare", append(args, "--nproc", "1", "--", "sh", "-c", script)...)
 	cmd.Env = append(environment(t, job.Spec.Template.Spec.Containers[0], m), "TMPDIR="+dir)
 	c := &container{cmd: cmd, stderr: &strings.Builder{}}
 	out, err := cmd.StdoutPipe()
@@ -44,7 +48,7 @@ func runContainer(t *testing.T, dir, flags, script string) *container {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }) // and with it the namespace
 	return c
 }
 
@@ -103,9 +107,10 @@ func TestProcessOneIsStopped(t *testing.T) {
 	}
 }
 
-// Process 1 has handlers: signals that it would otherwise not even see are passed on.
+// Process 1 has handlers: signals that it would otherwise not even see are passed on, to
+// ranks that it knows to run; a script is faster than that, so it waits a little.
 func TestProcessOneForwards(t *testing.T) {
-	c := runContainer(t, t.TempDir(), "", `trap 'echo usr1; exit 0' USR1; echo ready; while :; do sleep 1; done`)
+	c := runContainer(t, t.TempDir(), "", `trap 'echo usr1; exit 0' USR1; sleep 0.5; echo ready; while :; do sleep 1; done`)
 	c.line(t)
 	c.signal(t, syscall.SIGUSR1)
 	if got := c.line(t); got != "usr1" {
