@@ -10,7 +10,7 @@ import (
 // subFlags are the tables of subcommands that have flags of their own.
 func subFlags() map[string][]flagSpec {
 	return map[string][]flagSpec{
-		"env": envFlags(), "detect": detectFlags(), "uuid": uuidFlags(), "version": {},
+		"env": envFlags(), "doctor": doctorFlags(), "detect": detectFlags(), "uuid": uuidFlags(), "version": {},
 		"report": reportFlags(), "logs": logsFlags(), "top": topFlags(),
 		"carrier": {}, // its verbs have: see carrierFlags
 		"journal": {}, // and journalFlags
@@ -59,6 +59,8 @@ Usage
   lenslaunch carrier check [--require K,..] [--forbid K,..] [-- TEXT]
                                               exits 1 and names what is wrong
   lenslaunch uuid job|run [--run-id ID]       exits 1 where there is none to derive
+  lenslaunch doctor [flags] [--format text|json]
+                                              what stands in the way here; exits 1 if it will fail
   lenslaunch report DIR [--html FILE]         what happened in a run directory
   lenslaunch logs DIR [-f] [--rank LIST] [--attempt N] [--grep RE]
                                               what all ranks wrote, as one; -f goes on with it

@@ -94,6 +94,8 @@ func (c *call) dispatch(args []string) (int, error) {
 		return c.carrier()
 	case "uuid":
 		return c.uuid()
+	case "doctor":
+		return c.doctor()
 	case "report":
 		return c.report()
 	case "journal":

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"lenslaunch/detect"
@@ -36,7 +37,7 @@ func (c *call) stepBudget(s settings, config *launcher.Config, w *ranks.World) {
 // typed is the command line as it was typed, for one that is proposed instead. A
 // subcommand such as env is left out: what is proposed runs the job.
 func (c *call) typed(command []string) []string {
-	args := slices.Clone(c.inv.flags)
+	args := slices.DeleteFunc(slices.Clone(c.inv.flags), func(flag string) bool { return strings.HasPrefix(flag, "--format") })
 	if len(command) == 0 {
 		return append(args, "--", "COMMAND")
 	}

@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"lenslaunch/internal/address"
+	"lenslaunch/internal/doctor"
+	"lenslaunch/launcher"
+	"lenslaunch/ranks"
+)
+
+// doctorFlags are those of `lenslaunch doctor`: all of a run's, and a format.
+func doctorFlags() []flagSpec {
+	return append(runFlags(), flagSpec{
+		name: "format", arg: "text|json", initial: "text", cat: catMessages, help: "form of what `lenslaunch doctor` prints",
+	})
+}
+
+// doctor is `lenslaunch doctor`: what would stand in the way of this launch, here.
+func (c *call) doctor() (int, error) {
+	s, err := c.settings(doctorFlags())
+	if err != nil {
+		return launcher.ExitUsage, err
+	}
+	format, err := s.get("format").choice("text", "json")
+	if err != nil {
+		return launcher.ExitUsage, err
+	}
+	list, err := c.diagnose(s)
+	if err != nil {
+		return launcher.ExitUsage, err
+	}
+	code, err := c.printFindings(list, format)
+	if err == nil && doctor.Fails(list) {
+		code = exitNo
+	}
+	return code, err
+}
+
+// diagnose plans the launch and checks it. A launch that is refused is a finding, too:
+// the machine is looked at all the same. A slip on the command line is not.
+func (c *call) diagnose(s settings) ([]doctor.Finding, error) {
+	j, err := c.plan(s, c.inv.words)
+	var slip *usageError
+	if errors.As(err, &slip) {
+		return nil, err
+	}
+	subject := doctor.Subject{Env: c.env, Nodes: 1, LocalSize: 1, Network: address.System(), Now: time.Now, NProc: s.get("nproc").text}
+	var place []doctor.Finding
+	if err != nil {
+		problem, hint := apart(err)
+		place = append(place, doctor.Finding{Check: "place", Level: doctor.Problem, Found: problem, Do: hint})
+	} else {
+		place = append(place, doctor.Finding{Check: "place", Level: doctor.Good, Found: strings.Join(j.plan.Why, "; ")})
+		for _, warning := range j.plan.Warnings {
+			place = append(place, doctor.Finding{Check: "place", Level: doctor.Warning, Found: warning, Do: "see above what it is about"})
+		}
+		c.describe(&subject, j)
+	}
+	return append(place, doctor.Check(context.Background(), subject)...), nil
+}
+
+// describe fills in what the launch would be.
+func (c *call) describe(s *doctor.Subject, j *job) {
+	w := j.plan.World
+	s.Nodes, s.NodeRank, s.LocalSize, s.Hosts = w.Nodes, w.NodeRank, w.LocalSize, w.Hosts
+	s.PortRange, s.Iface, s.RunDir, s.StateDir = j.plan.PortRange, j.plan.Iface, j.plan.RunDir, j.plan.LedgerDir
+	s.MasterAddr = w.MasterAddr
+	if len(w.Hosts) > 0 && j.plan.Request.MasterAddr == "" {
+		s.MasterAddr = "" // it was looked up: doctor does that again
+	}
+	s.GPUs, s.GPUsKnown = j.plan.Request.GPUs, j.plan.Request.GPUsKnown
+	if next, err := j.plan.NextAttempt(); err == nil {
+		s.MasterPort = next.MasterPort
+	}
+	s.FileLimit, s.FileNeed = systemCapacity().files, uint64(w.LocalSize)*filesPerRank+filesBeside
+}
+
+// apart splits a refusal into what is wrong and what would be right.
+func apart(err error) (problem, hint string) {
+	var world *ranks.UsageError
+	if errors.As(err, &world) {
+		return world.Problem, world.Hint
+	}
+	var failure *launcher.Failure
+	if errors.As(err, &failure) {
+		return failure.Problem, failure.Hint
+	}
+	return err.Error(), ""
+}
+
+func (c *call) printFindings(list []doctor.Finding, format string) (int, error) {
+	if format == "json" {
+		text, err := json.MarshalIndent(list, "", "  ")
+		if err != nil {
+			return launcher.ExitInternal, fmt.Errorf("cannot write JSON: %w", err)
+		}
+		return c.print(string(text) + "\n")
+	}
+	var b strings.Builder
+	for _, f := range list {
+		fmt.Fprintf(&b, "%-8s %-14s %s\n", f.Level, f.Check, oneLine(f.Found))
+		if f.Do != "" {
+			fmt.Fprintf(&b, "%-23s -> %s\n", "", oneLine(f.Do))
+		}
+	}
+	return c.print(b.String())
+}

@@ -1,0 +1,81 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// little is what a run directory should have at least: output and journals grow.
+const little = 1 << 30
+
+// directories looks at where the run would write.
+func directories(_ context.Context, s Subject) []Finding {
+	var list []Finding
+	for _, place := range []struct{ check, dir, flag string }{{"run directory", s.RunDir, "--log-dir"}, {"ledger", s.StateDir, "--state-dir"}} {
+		if place.dir != "" {
+			list = append(list, directory(place.check, place.dir, place.flag)...)
+		}
+	}
+	if len(list) == 0 {
+		return one("run directory", Note, "give --log-dir DIR to keep every rank's output, and what happened", "there is none")
+	}
+	return list
+}
+
+// directory tries in the directory, or in the nearest one above it that there is, what a
+// run does there: a file, its lock, a rename.
+func directory(check, dir, flag string) []Finding {
+	there := dir
+	for {
+		info, err := os.Stat(there)
+		if err == nil && !info.IsDir() {
+			return one(check, Problem, "give another "+flag, "%s is no directory", there)
+		}
+		if err == nil {
+			break
+		}
+		up := filepath.Dir(there)
+		if !errors.Is(err, fs.ErrNotExist) || up == there {
+			return one(check, Problem, "give a "+flag+" that this user can reach", "%v", err)
+		}
+		there = up
+	}
+	if err := try(there); err != nil {
+		return one(check, Problem, "give a "+flag+" that this user can write", "%s cannot be used: %v", there, err)
+	}
+	free, kind, known := freeIn(there)
+	switch {
+	case !known:
+		return one(check, Note, "nothing, if a launch works", "%s can be written; how full it is cannot be told", there)
+	case free < little:
+		return one(check, Warning, "make room, or use another "+flag, "%s (%s) has %d MiB left", there, kind, free>>20)
+	case kind == "tmpfs":
+		return one(check, Note, "use a disk if it must outlive the machine", "%s is in memory (tmpfs), %d GiB free", there, free>>30)
+	}
+	return one(check, Good, "", "%s (%s) can be written, %d GiB free", there, kind, free>>30)
+}
+
+// try leaves nothing behind.
+func try(dir string) error {
+	file, err := os.CreateTemp(dir, ".lenslaunch-doctor-")
+	if err != nil {
+		return err
+	}
+	name := file.Name()
+	defer os.Remove(name)
+	defer file.Close()
+	if _, err := file.WriteString("x"); err != nil {
+		return err
+	}
+	if err := lockable(file.Fd()); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		return errors.Join(errors.New("files there cannot be locked"), err)
+	}
+	renamed := name + "-renamed"
+	if err := os.Rename(name, renamed); err != nil {
+		return err
+	}
+	return os.Remove(renamed)
+}
