@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // little is what a run directory should have at least: output and journals grow.
@@ -38,7 +39,7 @@ func directory(check, dir, flag string) []Finding {
 			break
 		}
 		up := filepath.Dir(there)
-		if !errors.Is(err, fs.ErrNotExist) || up == there {
+		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) || up == there {
 			return one(check, Problem, "give a "+flag+" that this user can reach", "%v", err)
 		}
 		there = up

@@ -15,7 +15,7 @@ func TestDirectories(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.RunDir = filepath.Join(file, "below", "it")
-	expect(t, directories(t.Context(), s), Problem, "")
+	expect(t, directories(t.Context(), s), Problem, file+" is no directory")
 	s.RunDir = filepath.Join(dir, "not", "there", "yet")
 	if list := directories(t.Context(), s); len(list) != 1 || list[0].Level == Problem {
 		t.Errorf("%+v", list)
