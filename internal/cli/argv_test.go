@@ -86,7 +86,7 @@ func TestSplitRefuses(t *testing.T) {
 		{[]string{"---"}, "unknown flag ---: see lenslaunch help; COMMAND's own flags stand behind COMMAND"},
 		{[]string{"-vh"}, "unknown flag -vh: write the letters apart, as in -v -h"},
 		{[]string{"--require", "x"}, "unknown flag --require: it belongs behind carrier check"},
-		{[]string{"detect", "--nproc", "2"}, "unknown flag --nproc: it belongs behind env or run"},
+		{[]string{"detect", "--nproc", "2"}, "unknown flag --nproc: it belongs behind doctor or env or run"},
 		{[]string{"--nproc", "2", "uuid", "job"}, "uuid has no flag --nproc: leave it out"},
 		{[]string{"--verbose", "carrier", "parse"}, "carrier has no flag --verbose: leave it out"},
 	}
