@@ -87,9 +87,9 @@ func bringUp(number int, knobs ...string) (*cluster, error) {
 // freePorts finds room for a cluster: it needs a port for each daemon, and what it
 // gives to steps begins 100 above.
 func freePorts(first int) (int, error) {
-	for base := first; base < first+1000; base += 300 {
+	for base := first; base < first+1000; base += 320 {
 		free := true
-		for p := base; p < base+5; p++ {
+		for p := base; p < base+20; p++ {
 			l, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", p))
 			if err != nil {
 				free = false
