@@ -9,6 +9,24 @@ import (
 // What is different in a Slurm step (the cluster specification, "Slurm: signals and
 // codes").
 
+// outside is news of processes that are no ranks: another node's head, who started
+// this launcher, its guard.
+func (st *stepper) outside(in input) {
+	switch in := in.(type) {
+	case inHeadAwaited:
+		if in.attempt == st.attempt {
+			st.tell(HeadAwaited{At: in.at, Name: in.name, Cause: in.cause})
+		}
+	case inStepGone:
+		st.stepGone(in)
+	case inGuardGone:
+		st.tell(GuardGone{At: in.at, Cause: in.cause, Last: in.last})
+		if !in.last {
+			st.do(doGuard{})
+		}
+	}
+}
+
 // echoTime is how far apart the two signals of one stop may come. Slurm sends them
 // one after the other in a loop over the processes of the step.
 const echoTime = time.Second

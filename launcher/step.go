@@ -59,17 +59,8 @@ func step(s state, in input) (state, []action) {
 		if in.attempt == st.attempt {
 			st.swept(in)
 		}
-	case inHeadAwaited:
-		if in.attempt == st.attempt {
-			st.tell(HeadAwaited{At: in.at, Name: in.name, Cause: in.cause})
-		}
-	case inStepGone:
-		st.stepGone(in)
-	case inGuardGone:
-		st.tell(GuardGone{At: in.at, Cause: in.cause, Last: in.last})
-		if !in.last {
-			st.do(doGuard{})
-		}
+	case inHeadAwaited, inStepGone, inGuardGone:
+		st.outside(in)
 	}
 	return st.state, st.actions
 }

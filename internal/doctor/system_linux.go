@@ -36,7 +36,7 @@ func freeIn(dir string) (bytes uint64, kind string, known bool) {
 		unix.BTRFS_SUPER_MAGIC: "btrfs", unix.OVERLAYFS_SUPER_MAGIC: "overlay", unix.FUSE_SUPER_MAGIC: "fuse",
 		0x0bd00bd0: "Lustre", 0x47504653: "GPFS", 0x19830326: "BeeGFS", 0xff534d42: "CIFS",
 	}
-	kind, named := kinds[int64(s.Type)&0xffffffff]
+	kind, named := kinds[s.Type&0xffffffff]
 	if !named {
 		kind = fmt.Sprintf("type %#x", s.Type)
 	}

@@ -41,17 +41,15 @@ func taken(t *testing.T, dir string) []string {
 
 // stepOf starts a job of one step, two ranks on each of two nodes, whose run directory
 // is dir/run. It is srun's own job: under proctrack/linuxproc the srun of a batch script
-// gets the job's SIGTERM as well, and kills the step for it.
+// gets the job's SIGTERM as well, and kills the step for it. Words before "--" are
+// srun's, others the launcher's.
 func (c *cluster) stepOf(h *hub, dir, mode string, words ...string) (*job, []*life) {
 	h.t.Helper()
-	command := append(c.step("--kill-on-bad-exit=1"), "--log-dir", dir+"/run", "--nproc", "2")
-	i := slices.IndexFunc(words, func(w string) bool { return w == "--" })
-	if i < 0 {
-		i = len(words)
-	} else {
-		command = append(c.step(append([]string{"--kill-on-bad-exit=1"}, words[:i]...)...), "--log-dir", dir+"/run", "--nproc", "2")
-		words, i = words[i+1:], 0
+	srun := []string{"--kill-on-bad-exit=1"}
+	if i := slices.Index(words, "--"); i >= 0 {
+		srun, words = append(srun, words[:i]...), words[i+1:]
 	}
+	command := append(c.step(srun...), "--log-dir", dir+"/run", "--nproc", "2")
 	command = append(append(command, words...), "--", c.home("rank"))
 	j := c.start(h, []string{modeVariable + "=" + mode}, command...)
 	return j, h.ranks(4)
