@@ -85,6 +85,15 @@ func (p *Plan) portOf(a Attempt) int {
 	return port.Derive(p.PortRange, a.UUID, neighbours)
 }
 
+// portsInRow is how many ports are held from the one that it must be. What the user or
+// Slurm has named is one; what was derived has room behind it.
+func (p *Plan) portsInRow() int {
+	if p.derivesPort() && p.World.StepPort == 0 {
+		return neighbours
+	}
+	return 1
+}
+
 // portAhead is portOf the attempt that comes. Of several nodes that is known before the
 // ledger is asked, since they have none.
 func (e *effects) portAhead() (int, *Failure) {

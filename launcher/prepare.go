@@ -220,7 +220,7 @@ func (e *effects) reserve(run *running, last *port.Reservation) *Failure {
 	var err error
 	if fixed != 0 {
 		closePort(last)
-		run.port, err = port.ReserveFixed(fixed, 1)
+		run.port, err = port.ReserveFixed(fixed, e.plan.portsInRow())
 	} else {
 		run.port, err = reserveNew(e.plan.PortRange, last)
 	}

@@ -34,12 +34,8 @@ func (r *resolver) decideAllocation() error {
 func allocationNodes(env map[string]string) (nodes int, source string) {
 	// The batch script of a heterogeneous job sees the plain variables of its own
 	// component only.
-	if groups := hetGroups(env); groups > 1 {
-		for i := range groups {
-			n, ok := nodeCount(env[fmt.Sprintf("SLURM_JOB_NUM_NODES_HET_GROUP_%d", i)])
-			if !ok {
-				n = 1 // a component has one at least
-			}
+	if counts := hetNodes(env); len(counts) > 1 {
+		for _, n := range counts {
 			nodes += n
 		}
 		return nodes, "SLURM_HET_SIZE"
@@ -63,6 +59,19 @@ func hetGroups(env map[string]string) int {
 		return 0
 	}
 	return int(min(n, maxHetGroups))
+}
+
+// hetNodes is the number of nodes of each component, nil for a job without.
+func hetNodes(env map[string]string) []int {
+	var counts []int
+	for i := range hetGroups(env) {
+		n, ok := nodeCount(env[fmt.Sprintf("SLURM_JOB_NUM_NODES_HET_GROUP_%d", i)])
+		if !ok {
+			n = 1 // a component has one at least
+		}
+		counts = append(counts, n)
+	}
+	return counts
 }
 
 // nodeCount reads a number of nodes; a text that cannot be one tells nothing.

@@ -73,7 +73,7 @@ func TestEveryCapturedEnvironment(t *testing.T) {
 		case strings.Contains(kind, "-rank"):
 			rank, inStep = int(kind[len(kind)-1]-'0'), true
 		case kind == "het-batch":
-			problem, hint = "has 2 nodes, and this launcher is not in a step of it", "srun --het-group=0-1 --ntasks-per-node=1"
+			problem, hint = "has 2 nodes, and this launcher is not in a step of it", "srun --het-group=0-1 --nodes=1 --ntasks=1 --ntasks-per-node=1"
 		default: // batch scripts, salloc's shell and its interactive step
 			problem, hint = "has 2 nodes, and this launcher is not in a step of it", "srun --nodes=2 --ntasks=2 --ntasks-per-node=1"
 		}
@@ -116,7 +116,10 @@ func TestTheSrunLineIsComplete(t *testing.T) {
 	}{
 		{envs["26.05.3-sbatch-batch"], args, `srun --nodes=2 --ntasks=2 --ntasks-per-node=1 --cpus-per-task=8 --kill-on-bad-exit=1 ` +
 			`lenslaunch --nproc 4 -- python train.py --note 'it'\''s $HOME' ''`},
-		{envs["26.05.3-het-batch"], args[:5], `srun --het-group=0-1 --ntasks-per-node=1 --kill-on-bad-exit=1 lenslaunch --nproc 4 -- python train.py`},
+		{envs["26.05.3-het-batch"], args[:5], `srun --het-group=0-1 --nodes=1 --ntasks=1 --ntasks-per-node=1 --kill-on-bad-exit=1 lenslaunch --nproc 4 -- python train.py`},
+		{with(envs["26.05.3-het-batch"], "SLURM_JOB_NUM_NODES_HET_GROUP_1", "3"), args[3:4],
+			`srun --het-group=0 --nodes=1 --ntasks=1 --ntasks-per-node=1 --kill-on-bad-exit=1 lenslaunch python : ` +
+				`--het-group=1 --nodes=3 --ntasks=3 --ntasks-per-node=1 --kill-on-bad-exit=1 lenslaunch python`},
 		{with(envs["22.05.8-salloc-shell"], "SLURM_JOB_CPUS_PER_NODE", "8,4"), nil,
 			`srun --nodes=2 --ntasks=2 --ntasks-per-node=1 --kill-on-bad-exit=1 lenslaunch -- COMMAND`},
 	} {

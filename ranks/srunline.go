@@ -2,6 +2,7 @@ package ranks
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -9,25 +10,38 @@ import (
 // stands. --ntasks is there because a batch script's own number of tasks is
 // inherited and beats --ntasks-per-node; --cpus-per-task because from Slurm 22.05 on
 // a step does not inherit it, and one task would have one CPU for all its ranks.
+//
+// The components of a heterogeneous job share options only if they have as many nodes
+// each; else every one has a part of the line, and the parts are one step.
 func srunLine(nodes int, args []string, env map[string]string) string {
-	words := []string{"srun"}
-	if groups := hetGroups(env); groups > 1 {
-		words = append(words, fmt.Sprintf("--het-group=0-%d", groups-1))
-	} else {
-		words = append(words, fmt.Sprintf("--nodes=%d --ntasks=%d", nodes, nodes))
+	parts := []string{srunPart("", nodes, env)}
+	if counts := hetNodes(env); len(counts) > 1 {
+		parts = nil
+		for group, n := range counts {
+			parts = append(parts, srunPart(fmt.Sprintf("--het-group=%d ", group), n, env))
+		}
+		if slices.Max(counts) == slices.Min(counts) {
+			parts = []string{srunPart(fmt.Sprintf("--het-group=0-%d ", len(counts)-1), counts[0], env)}
+		}
 	}
-	words = append(words, "--ntasks-per-node=1")
-	if cpus := equalCPUs(env); cpus > 1 {
-		words = append(words, fmt.Sprintf("--cpus-per-task=%d", cpus))
-	}
-	words = append(words, "--kill-on-bad-exit=1 lenslaunch")
-	if len(args) == 0 {
-		return strings.Join(append(words, "-- COMMAND"), " ")
-	}
+	words := []string{"lenslaunch"}
 	for _, arg := range args {
 		words = append(words, quoted(arg))
 	}
-	return strings.Join(words, " ")
+	if len(args) == 0 {
+		words = append(words, "-- COMMAND")
+	}
+	command := strings.Join(words, " ")
+	return "srun " + strings.Join(parts, command+" : ") + command
+}
+
+// srunPart is what stands before the launcher, for so many nodes.
+func srunPart(group string, nodes int, env map[string]string) string {
+	cpus := ""
+	if n := equalCPUs(env); n > 1 {
+		cpus = fmt.Sprintf("--cpus-per-task=%d ", n)
+	}
+	return fmt.Sprintf("%s--nodes=%d --ntasks=%d --ntasks-per-node=1 %s--kill-on-bad-exit=1 ", group, nodes, nodes, cpus)
 }
 
 // equalCPUs is the number of CPUs of the job on each node, if it is the same on all.

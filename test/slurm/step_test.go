@@ -163,3 +163,56 @@ func TestArray(t *testing.T) {
 		t.Errorf("elements %d, attempts %v, jobs %v", len(elements), uuids, jobs)
 	}
 }
+
+// A heterogeneous job: its batch script is refused, and the line of the message starts
+// one launcher on each node of all components, also where these differ in size.
+func TestHeterogeneousJob(t *testing.T) {
+	t.Parallel()
+	for name, second := range map[string][]string{"alike": {"--nodes=1", "--ntasks=2"}, "different": {"--nodes=2", "--ntasks=4"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, h := sharedCluster(t), newHub(t)
+			c.clean(h)
+			flags := append([]string{"--nodes=1", "--ntasks=1", ":"}, second...)
+			c.batch(h, c.folder(t), flags, `lenslaunch --nproc 2 -- rank 2>err
+rank code $?
+line=$(sed -n 's/.*start one per node: \(srun .*\); or use .*/\1/p' err)
+eval "$line"
+rank step $?
+`)
+			h.note("code 2")
+			list := h.ranks(map[string]int{"alike": 4, "different": 6}[name])
+			agree(t, list, 2)
+			for _, l := range list {
+				l.tell("exit 0")
+			}
+			h.note("step 0")
+		})
+	}
+}
+
+// A step that is attached to a running job is one of its own. (Slurm 22.05 does not tell
+// it the cluster's name, so its job UUID is another one.)
+func TestAttachedStep(t *testing.T) {
+	t.Parallel()
+	c, h := sharedCluster(t), newHub(t)
+	c.clean(h)
+	j := c.start(h, nil, append(c.step(), "--nproc", "1", "--", c.home("rank"))...)
+	list := h.ranks(2)
+	attached := c.start(h, nil, "srun", "--quiet", "--overlap", "--jobid="+list[0].Env["SLURM_JOB_ID"], "--nodes=1", "--ntasks=1",
+		c.home("lenslaunch"), "--nproc", "1", "--", c.home("rank"))
+	other := h.ranks(1)
+	uuid := agree(t, list, 1)
+	if got := carrierOf(other[0]); got["nv.dl.run.uuid"] == uuid || got["slurm.job.id"] != carrierOf(list[0])["slurm.job.id"] {
+		t.Errorf("%v\n%v", got, carrierOf(list[0]))
+	}
+	if got := other[0].Env; got["WORLD_SIZE"] != "1" || got["SLURM_STEP_ID"] == "0" {
+		t.Errorf("world of %s in step %s", got["WORLD_SIZE"], got["SLURM_STEP_ID"])
+	}
+	for _, l := range append(list, other...) {
+		l.tell("exit 0")
+	}
+	if a, b := j.code(), attached.code(); a != 0 || b != 0 {
+		t.Errorf("exit codes %d and %d", a, b)
+	}
+}
