@@ -52,7 +52,7 @@ func (st *stepper) saveRequest(in inSignal) {
 	}
 	st.asked = in.at
 	st.tell(SignalTaken{At: in.at, Signal: in.signal, Action: actionSave, From: in.from})
-	st.pass(in.signal)
+	st.pass(in)
 }
 
 // saved reports whether all ranks have ended as the latest save request asked, in time.

@@ -102,3 +102,15 @@ func TestPassed(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// A signal that comes between a rank's start and the moment when that is known here
+// reaches it; one that starts later is spared: it may have no handler yet.
+func TestSignalWhileRanksAreStarted(t *testing.T) {
+	s := newScript(t, rules{ranks: 2, forward: []syscall.Signal{syscall.SIGUSR1}})
+	s.in(inPrepared{at: s.at(), attempt: 1}).silent()
+	started := s.at()
+	s.after(time.Millisecond).signal(syscall.SIGUSR1).expect()
+	s.in(inStarted{at: started, attempt: 1, local: 0, pid: 100}).expect("USR1>0")
+	s.after(time.Millisecond).start(1).expect()
+	s.in(inSpawned{at: s.at(), attempt: 1}).signal(syscall.SIGUSR1).expect("USR1>0", "USR1>1")
+}

@@ -54,11 +54,12 @@ type state struct {
 
 	stopTold bool // subscribers know that it has: a rank was there to be asked
 
-	faults []Fault   // failures of this attempt, in order
-	asked  time.Time // when this attempt was last asked to save, zero: it was not
-	told   *Told     // the signal that ended the run, nil
-	failed []Ended   // failed attempts of this invocation
-	code   int       // in phaseDone
+	faults []Fault    // failures of this attempt, in order
+	passed []inSignal // signals of this attempt that were passed on while ranks were being started
+	asked  time.Time  // when this attempt was last asked to save, zero: it was not
+	told   *Told      // the signal that ended the run, nil
+	failed []Ended    // failed attempts of this invocation
+	code   int        // in phaseDone
 
 	suspended time.Time // since when the job is stopped to be continued later, zero: it is not
 }
@@ -128,6 +129,7 @@ func (t Told) Code() int {
 func (s state) clone() state {
 	s.ranks = slices.Clone(s.ranks)
 	s.faults = slices.Clone(s.faults)
+	s.passed = slices.Clone(s.passed)
 	s.failed = slices.Clone(s.failed)
 	return s
 }

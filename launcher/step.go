@@ -80,7 +80,7 @@ func (st *stepper) prepare(at time.Time) {
 	st.phase = phasePreparing
 	st.ranks = make([]rank, st.rules.ranks)
 	st.spawned, st.rung = false, 0
-	st.begun, st.asked, st.faults = time.Time{}, time.Time{}, nil
+	st.begun, st.asked, st.faults, st.passed = time.Time{}, time.Time{}, nil, nil
 	st.tell(AttemptPreparing{At: at, Number: st.attempt})
 	st.do(doPrepare{st.attempt})
 }
@@ -112,6 +112,7 @@ func (st *stepper) started(in inStarted) {
 		st.begun = in.at
 	}
 	st.tell(WorkerStarted{At: in.at, Local: in.local, Rank: st.firstRank + in.local, Pid: in.pid, Start: in.start})
+	st.passLate(in)
 	if st.phase != phaseStopping {
 		return
 	}

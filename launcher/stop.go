@@ -22,7 +22,7 @@ func (st *stepper) signal(in inSignal) {
 	}
 	if slices.Contains(st.forward, in.signal) {
 		st.tell(SignalTaken{At: in.at, Signal: in.signal, Action: "forward", From: in.from})
-		st.pass(in.signal)
+		st.pass(in)
 		return
 	}
 	switch {
@@ -47,10 +47,23 @@ func endsRun(sig syscall.Signal) bool {
 }
 
 // pass sends a signal on to every rank's leader.
-func (st *stepper) pass(sig syscall.Signal) {
+func (st *stepper) pass(in inSignal) {
 	for i, r := range st.ranks {
 		if r.phase == rankRunning {
-			st.do(doSignal{local: i, signal: sig})
+			st.do(doSignal{local: i, signal: in.signal})
+		}
+	}
+	if st.phase == phaseRunning && !st.spawned {
+		st.passed = append(st.passed, in)
+	}
+}
+
+// passLate sends a new rank what was passed on after it had started and before that was
+// known here. One that started later could be killed by it before its handler is there.
+func (st *stepper) passLate(in inStarted) {
+	for _, s := range st.passed {
+		if !s.at.Before(in.at) {
+			st.do(doSignal{local: in.local, signal: s.signal})
 		}
 	}
 }
