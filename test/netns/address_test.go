@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 func TestNamesThatResolve(t *testing.T) {
@@ -93,4 +95,33 @@ func TestHeadsPortIsTaken(t *testing.T) {
 		t.Fatalf("%q, %v", line, err)
 	}
 	p.refused(0, 75, "cannot reserve port 12002: in use by pid ", "python3", "every step has a port of its own")
+}
+
+// In Kubernetes the head's name resolves only once its pod has an address: the others
+// wait, say so once, and go on.
+func TestPodWaitsForTheHead(t *testing.T) {
+	p := connected(t, "10.77.0.%d/24")
+	p.resolves(0, "10.77.0.1 train-node-0-0.train")
+	p.resolves(1)
+	peer := p.start(1, inPod(1), lenslaunch(t)...)
+	peer.await(t, "waiting for the head: its name does not resolve yet name=train-node-0-0.train")
+	head := p.start(0, inPod(0), lenslaunch(t)...)
+	p.resolves(1, "10.77.0.1 train-node-0-0.train") // the same file: it is mounted
+	if a, b := head.code(), peer.code(); a != 0 || b != 0 || strings.Count(peer.out.String(), "waiting for the head") != 1 {
+		t.Errorf("exit codes %d and %d:\n%s\n%s", a, b, &head.out, &peer.out)
+	}
+}
+
+// A pod that waits is stopped at once.
+func TestPodThatWaitsIsStopped(t *testing.T) {
+	p := connected(t, "10.77.0.%d/24")
+	p.resolves(1)
+	peer := p.start(1, inPod(1), lenslaunch(t)...)
+	peer.await(t, "waiting for the head")
+	if err := peer.cmd.Process.Signal(unix.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if code := peer.code(); code != 143 || !strings.Contains(peer.out.String(), "stopping on SIGTERM") {
+		t.Errorf("exit code %d:\n%s", code, &peer.out)
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -62,7 +63,7 @@ func (p *pair) ip(words ...string) {
 	}
 }
 
-// names writes the hosts file of a host.
+// resolves writes the hosts file of a host.
 func (p *pair) resolves(node int, lines ...string) {
 	p.t.Helper()
 	text := "127.0.0.1 localhost\n" + strings.Join(lines, "\n") + "\n"
@@ -71,15 +72,66 @@ func (p *pair) resolves(node int, lines ...string) {
 	}
 }
 
-// launch is a launcher on one of the hosts, as the task of a step of both.
+// launch is a launcher on one of the hosts.
 type launch struct {
 	cmd *exec.Cmd
-	out bytes.Buffer
+	out output
+}
+
+// output is what it has printed so far; more tells of every write.
+type output struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+	more chan struct{}
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	select {
+	case o.more <- struct{}{}:
+	default:
+	}
+	return o.text.Write(p)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
+}
+
+// await waits until something was printed.
+func (l *launch) await(t *testing.T, text string) {
+	t.Helper()
+	for late := time.After(time.Minute); !strings.Contains(l.out.String(), text); {
+		select {
+		case <-l.out.more:
+		case <-late:
+			t.Fatalf("it does not print %q:\n%s", text, &l.out)
+		}
+	}
+}
+
+// inStep are the variables of a task of a Slurm step of both hosts.
+func inStep(node int) []string {
+	return []string{
+		"SLURM_JOB_ID=7", "SLURM_CLUSTER_NAME=lab", "SLURM_JOB_NUM_NODES=2", "SLURM_STEP_ID=0", "SLURM_STEP_NODELIST=n[1-2]", "SLURM_STEP_NUM_NODES=2",
+		"SLURM_STEP_TASKS_PER_NODE=1(x2)", "SLURM_STEP_RESV_PORTS=12002-12003", "SLURM_NODEID=" + strconv.Itoa(node),
+	}
+}
+
+// inPod are those of a pod of a TrainJob.
+func inPod(node int) []string {
+	return []string{
+		"KUBERNETES_SERVICE_HOST=10.96.0.1", "LENSLAUNCH_JOB_UID=5d1b", "PET_NNODES=2", "PET_NODE_RANK=" + strconv.Itoa(node),
+		"PET_NPROC_PER_NODE=1", "PET_MASTER_ADDR=train-node-0-0.train", "PET_MASTER_PORT=29400",
+	}
 }
 
 // start runs a command on a host. `ip netns exec` has mounts of its own, so the hosts
 // file changes for this process alone; without a resolver names are asked of the file.
-func (p *pair) start(node int, words ...string) *launch {
+func (p *pair) start(node int, variables []string, words ...string) *launch {
 	p.t.Helper()
 	empty := filepath.Join(p.dir, "resolv.conf")
 	if err := os.WriteFile(empty, nil, 0o644); err != nil {
@@ -89,10 +141,8 @@ func (p *pair) start(node int, words ...string) *launch {
 	args := append([]string{"netns", "exec", p.names[node], "sh", "-c", script, "sh", p.hosts[node], empty}, words...)
 	ctx, cancel := context.WithTimeout(p.t.Context(), 2*time.Minute)
 	p.t.Cleanup(cancel)
-	l := &launch{cmd: exec.CommandContext(ctx, "ip", args...)}
-	l.cmd.Env = append(harness.Environment(p.dir, p.marker), rankVariable+"=yes",
-		"SLURM_JOB_ID=7", "SLURM_CLUSTER_NAME=lab", "SLURM_JOB_NUM_NODES=2", "SLURM_STEP_ID=0", "SLURM_STEP_NODELIST=n[1-2]", "SLURM_STEP_NUM_NODES=2",
-		"SLURM_STEP_TASKS_PER_NODE=1(x2)", "SLURM_STEP_RESV_PORTS=12002-12003", "SLURM_NODEID="+strconv.Itoa(node))
+	l := &launch{cmd: exec.CommandContext(ctx, "ip", args...), out: output{more: make(chan struct{}, 1)}}
+	l.cmd.Env = append(append(harness.Environment(p.dir, p.marker), rankVariable+"=yes"), variables...)
 	l.cmd.Stdout, l.cmd.Stderr = &l.out, &l.out
 	l.cmd.WaitDelay = 10 * time.Second
 	if err := l.cmd.Start(); err != nil {
@@ -119,7 +169,7 @@ func lenslaunch(t *testing.T, flags ...string) []string {
 // meet runs both nodes and checks that their ranks have found each other at this address.
 func (p *pair) meet(addr string, flags ...string) {
 	p.t.Helper()
-	both := [2]*launch{p.start(0, lenslaunch(p.t, flags...)...), p.start(1, lenslaunch(p.t, flags...)...)}
+	both := [2]*launch{p.start(0, inStep(0), lenslaunch(p.t, flags...)...), p.start(1, inStep(1), lenslaunch(p.t, flags...)...)}
 	for node, l := range both {
 		if code := l.code(); code != 0 || !strings.Contains(l.out.String(), "master address "+addr) {
 			p.t.Errorf("node %d: exit code %d, want %s:\n%s", node, code, addr, &l.out)
@@ -130,7 +180,7 @@ func (p *pair) meet(addr string, flags ...string) {
 // refused runs one node, which must say no before anything starts.
 func (p *pair) refused(node, code int, words ...string) {
 	p.t.Helper()
-	l := p.start(node, lenslaunch(p.t)...)
+	l := p.start(node, inStep(node), lenslaunch(p.t)...)
 	if got := l.code(); got != code {
 		p.t.Errorf("node %d: exit code %d, want %d:\n%s", node, got, code, &l.out)
 	}
