@@ -80,6 +80,8 @@ func (st *stepper) reasonOf(r rank) Reason {
 		return ReasonHang
 	case r.asked != 0 && !r.ended.Before(r.askedAt) && !st.together(r):
 		return ReasonStopped
+	case st.lateEcho(r):
+		return ReasonStopped
 	case r.oom != "" && r.exit.Signal != 0:
 		return ReasonOOM
 	case r.exit.Signal != 0:

@@ -28,8 +28,14 @@ func TestOwnFailureInAStepKeepsItsCode(t *testing.T) {
 	s.exit(0, killed(syscall.SIGSEGV)).signal(syscall.SIGTERM).exit(1, ok()).silent()
 	s.swept().expect("exit 139")
 	s = newScript(t, rules{ranks: 2, inStep: true}).launch()
-	s.exit(0, killed(syscall.SIGTERM)).in(inRestGone{at: s.at(), attempt: 1, local: 0})
+	s.exit(0, killed(syscall.SIGTERM)).in(inRestGone{at: s.at(), attempt: 1, local: 0}).silent()
+	s.after(echoWait).timer(timerGrace).expect("TERM>1", "timer ladder 15s")
 	s.after(2*time.Second).signal(syscall.SIGTERM).exit(1, ok()).silent()
+	s.swept().expect("exit 143")
+	// The only rank, and no stop follows: it was somebody else's signal.
+	s = newScript(t, rules{ranks: 1, inStep: true}).launch()
+	s.exit(0, killed(syscall.SIGTERM)).in(inRestGone{at: s.at(), attempt: 1, local: 0}).silent()
+	s.after(echoWait).timer(timerGrace).expect("sweep")
 	s.swept().expect("exit 143")
 }
 
@@ -37,8 +43,8 @@ func TestOwnFailureInAStepKeepsItsCode(t *testing.T) {
 // of it before the launcher hears of it was stopped, and what it leaves has time.
 func TestEchoOfAStop(t *testing.T) {
 	s := newScript(t, rules{ranks: 2, inStep: true}).launch().silent()
-	s.exit(0, killed(syscall.SIGTERM)).expect("rest TERM>0", "abort-spawn", "rest TERM>0", "TERM>1", "timer ladder 15s")
-	s.after(3 * time.Millisecond).signal(syscall.SIGTERM).expect("timer ladder 20s")
+	s.exit(0, killed(syscall.SIGTERM)).expect("rest TERM>0", "abort-spawn", "timer grace 250ms")
+	s.after(3*time.Millisecond).signal(syscall.SIGTERM).expect("abort-spawn", "rest TERM>0", "TERM>1", "timer ladder 20s")
 	s.exit(1, ok()).expect("kill 1")
 	s.in(inRestGone{at: s.at(), attempt: 1, local: 0}).expect("kill 0", "sweep")
 	s.swept().expect("exit 1")
@@ -58,12 +64,29 @@ func TestEchoOfAStop(t *testing.T) {
 func TestEchoOfAllRanks(t *testing.T) {
 	s := newScript(t, rules{ranks: 2, inStep: true}).launch()
 	s.exit(0, killed(syscall.SIGTERM)).exit(1, killed(syscall.SIGTERM))
-	s.in(inRestGone{at: s.at(), attempt: 1, local: 0}).in(inRestGone{at: s.at(), attempt: 1, local: 1}).silent()
-	s.signal(syscall.SIGTERM).silent()
+	s.silent()
+	s.in(inRestGone{at: s.at(), attempt: 1, local: 0}).in(inRestGone{at: s.at(), attempt: 1, local: 1}).expect("kill 0", "kill 1")
+	s.after(100*time.Millisecond).signal(syscall.SIGTERM).expect("abort-spawn", "sweep")
 	s.swept().expect("exit 1")
 	if e := s.ended[0]; e.Outcome != OutcomeStopped || len(e.Stopped) != 2 {
 		t.Errorf("%+v", e)
 	}
+}
+
+// A rank that died before the launcher's own signal, and whose end is told after it.
+func TestEchoThatIsToldLate(t *testing.T) {
+	s := newScript(t, rules{ranks: 2, inStep: true}).launch()
+	died := s.at()
+	s.after(2 * time.Millisecond).signal(syscall.SIGTERM).silent()
+	s.in(inExited{at: died, attempt: 1, local: 0, exit: killed(syscall.SIGTERM)}).expect("rest TERM>0")
+	s.in(inRestGone{at: s.at(), attempt: 1, local: 0}).exit(1, ok()).silent()
+	s.swept().expect("exit 1")
+	// Another signal than the stop's is a failure that came first.
+	s = newScript(t, rules{ranks: 2, inStep: true}).launch()
+	died = s.at()
+	s.after(2 * time.Millisecond).signal(syscall.SIGTERM)
+	s.in(inExited{at: died, attempt: 1, local: 0, exit: killed(syscall.SIGSEGV)}).exit(1, ok()).silent()
+	s.swept().expect("exit 139")
 }
 
 // The time limit of Slurm: TERM, CONT and TERM within 20 ms. The second one says nothing.

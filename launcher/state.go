@@ -61,6 +61,7 @@ type state struct {
 	failed []Ended    // failed attempts of this invocation
 	code   int        // in phaseDone
 
+	echoing   bool      // a rank's end may be the first sign of a stop of the Slurm step
 	suspended time.Time // since when the job is stopped to be continued later, zero: it is not
 }
 

@@ -80,7 +80,7 @@ func (st *stepper) prepare(at time.Time) {
 	st.phase = phasePreparing
 	st.ranks = make([]rank, st.rules.ranks)
 	st.spawned, st.rung = false, 0
-	st.begun, st.asked, st.faults, st.passed = time.Time{}, time.Time{}, nil, nil
+	st.begun, st.asked, st.faults, st.passed, st.echoing = time.Time{}, time.Time{}, nil, nil, false
 	st.tell(AttemptPreparing{At: at, Number: st.attempt})
 	st.do(doPrepare{st.attempt})
 }
@@ -208,9 +208,9 @@ func (st *stepper) react(at time.Time) {
 	}
 	st.do(doAbortSpawn{})
 	// A rank that is just being started may not have been seen yet: it has its grace, too.
-	if st.grace > 0 && !st.over() {
+	if st.echoing || st.grace > 0 && !st.over() {
 		st.phase = phaseGrace
-		st.do(doTimer{st.attempt, timerGrace, st.grace})
+		st.do(doTimer{st.attempt, timerGrace, max(st.grace, st.echoGrace())})
 		return
 	}
 	st.stop(at, st.survivors())
@@ -218,6 +218,9 @@ func (st *stepper) react(at time.Time) {
 
 // endIfOver begins the sweep once no rank runs and none will start.
 func (st *stepper) endIfOver() {
+	if st.echoing {
+		return
+	}
 	switch st.phase {
 	case phaseRunning, phaseGrace, phaseStopping:
 		if st.over() {
@@ -235,6 +238,7 @@ func (st *stepper) sweep() {
 func (st *stepper) timer(in inTimer) {
 	switch {
 	case in.kind == timerGrace && st.phase == phaseGrace:
+		st.echoing = false
 		st.stop(in.at, st.survivors())
 	case in.kind == timerLadder && st.phase == phaseStopping && st.suspended.IsZero():
 		st.climb(in.at)

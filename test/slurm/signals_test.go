@@ -80,6 +80,29 @@ func TestScancel(t *testing.T) {
 	}
 }
 
+// Ranks without a handler die of Slurm's own SIGTERM, perhaps before the launcher has
+// heard of it: they were stopped all the same, and none of them has failed.
+func TestRanksWithoutAHandler(t *testing.T) {
+	t.Parallel()
+	c, h := sharedCluster(t), newHub(t)
+	c.clean(h)
+	dir := c.folder(t)
+	j, list := c.stepOf(h, dir, "plain")
+	c.must(h, "scancel", list[0].Env["SLURM_JOB_ID"])
+	h.end(soon, list...)
+	j.code()
+	for _, node := range []string{"node-0", "node-1"} {
+		text, err := os.ReadFile(filepath.Join(dir, "run", node, "events.jsonl"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+		if last := lines[len(lines)-1]; !strings.Contains(last, `"event":"run_ended"`) || !strings.Contains(last, `"exit_code":1,`) || !strings.Contains(last, `"outcome":"stopped"`) {
+			t.Errorf("%s ended so: %s", node, last)
+		}
+	}
+}
+
 // Ranks that ignore SIGTERM end by the launcher's SIGKILL, three seconds before Slurm's.
 func TestRanksThatIgnoreSIGTERM(t *testing.T) {
 	t.Parallel()
