@@ -169,7 +169,7 @@ func (c *cluster) down() error {
 // folder makes a directory for the jobs' user.
 func (c *cluster) folder(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp(c.home(), "test-")
+	dir, err := os.MkdirTemp(c.home(), "test-") //nolint:usetesting // in the home of the jobs' user, who cannot enter a test's own
 	if err == nil {
 		err = os.Chown(dir, user, user)
 	}
