@@ -5,11 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
 	"lenslaunch/internal/address"
 	"lenslaunch/internal/doctor"
+	"lenslaunch/internal/port"
 	"lenslaunch/launcher"
 	"lenslaunch/ranks"
 )
@@ -50,7 +53,7 @@ func (c *call) diagnose(s settings) ([]doctor.Finding, error) {
 	if errors.As(err, &slip) {
 		return nil, err
 	}
-	subject := doctor.Subject{Env: c.env, Nodes: 1, LocalSize: 1, Network: address.System(), Now: time.Now, NProc: s.get("nproc").text}
+	subject := c.asked(s)
 	var place []doctor.Finding
 	if err != nil {
 		problem, hint := apart(err)
@@ -63,6 +66,29 @@ func (c *call) diagnose(s settings) ([]doctor.Finding, error) {
 		c.describe(&subject, j)
 	}
 	return append(place, doctor.Check(context.Background(), subject)...), nil
+}
+
+// asked is the launch as far as its flags alone say, which have been found right: one that
+// is refused has no more.
+func (c *call) asked(s settings) doctor.Subject {
+	subject := doctor.Subject{
+		Env: c.env, Nodes: 1, LocalSize: 1, Network: address.System(), Now: time.Now, NProc: s.get("nproc").text,
+		Iface: s.get("iface").text, RunDir: s.get("log-dir").text,
+	}
+	if n, err := strconv.Atoi(subject.NProc); err == nil {
+		subject.LocalSize = n
+	}
+	subject.PortRange, _ = port.ParseRange(s.get("port-range").text)
+	if strings.Contains(subject.RunDir, "%") {
+		subject.RunDir = filepath.Dir(subject.RunDir) // its name depends on the run
+	}
+	if subject.RunDir != "" {
+		if abs, err := filepath.Abs(subject.RunDir); err == nil {
+			subject.RunDir = abs
+		}
+	}
+	subject.FileLimit, subject.FileNeed = systemCapacity().files, uint64(subject.LocalSize)*filesPerRank+filesBeside
+	return subject
 }
 
 // describe fills in what the launch would be.
