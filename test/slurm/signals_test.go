@@ -205,7 +205,8 @@ func TestPreemption(t *testing.T) {
 	if took := time.Since(first); took < 4*time.Second {
 		t.Errorf("gone %v after the first SIGTERM: there was no grace", took)
 	}
-	if n := list[0].count("SIGTERM"); n < 3 {
+	// Those of the end come together with SIGKILL: to a busy machine's process they may be one.
+	if n := list[0].count("SIGTERM"); n < 2 {
 		t.Errorf("%d SIGTERM", n)
 	}
 	low.code()
