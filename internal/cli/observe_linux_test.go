@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"golang.org/x/sys/unix"
 
 	"lenslaunch/internal/openwork"
@@ -221,7 +220,9 @@ func TestRecoverJournalsThatWereMoved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(w)).Tracer("test").Start(t.Context(), "train")
+	telemetry := otelsetup.Setup(t.Context(), otelsetup.Options{File: filepath.Join(t.TempDir(), "spans.jsonl"), Journal: w})
+	defer telemetry.Shutdown("over")
+	telemetry.Tracer.Start(t.Context(), "train")
 	// Another file with the same bytes is not in use any more.
 	text, err := os.ReadFile(path)
 	host, _ := os.Hostname()
