@@ -13,6 +13,8 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/signal"
+	"syscall"
 
 	"github.com/open-telemetry/opentelemetry-collector-contrib/exporter/fileexporter"
 	"go.opentelemetry.io/collector/component"
@@ -28,14 +30,18 @@ import (
 )
 
 func main() {
+	// Its own handler comes after it has said that it is ready: a test that is short ends
+	// it in between.
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
 	command := otelcol.NewCommand(otelcol.CollectorSettings{
 		BuildInfo: component.BuildInfo{Command: "collector", Description: "OpenTelemetry Collector for tests"},
-		Factories: factories,
+		Factories: factories, DisableGracefulShutdown: true,
 		ConfigProviderSettings: otelcol.ConfigProviderSettings{ResolverSettings: confmap.ResolverSettings{
 			ProviderFactories: []confmap.ProviderFactory{fileprovider.NewFactory(), envprovider.NewFactory()},
 		}},
 	})
-	if err := command.ExecuteContext(context.Background()); err != nil {
+	if err := command.ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "collector:", err)
 		os.Exit(1)
 	}
