@@ -149,11 +149,10 @@ func TestPortsThatOverlap(t *testing.T) {
 func TestPortOfTheStepIsTaken(t *testing.T) {
 	d := stepDraft(t, 0, "0")
 	p, a := nextOf(t, d)
-	held, err := port.ReserveFixed(a.MasterPort, 1)
-	if err != nil {
-		t.Skipf("the port of this test is in use here: %v", err)
+	// If somebody else has it, it is taken as well.
+	if held, err := port.ReserveFixed(a.MasterPort, 1); err == nil {
+		defer held.Close()
 	}
-	defer held.Close()
 	e := &effects{plan: p, ctx: t.Context()}
 	failure := e.reserve(&running{number: 1}, nil)
 	if failure == nil || failure.Code != ExitTryAgain || !strings.Contains(failure.Error(), "every step has a port of its own") {

@@ -58,7 +58,10 @@ func Look(path string, w Witness) (Work, error) {
 	}
 	work.Resource, work.SchemaURL = j.Resource, j.SchemaURL
 	if work.Resource == nil {
-		work.Resource = cmpOr(w.Carrier, identity(work.Group, j.Header))
+		work.Resource = w.Carrier
+		if len(w.Carrier) == 0 {
+			work.Resource = identity(work.Group, j.Header)
+		}
 	}
 	// A resource that a program wrote in code may hold known integers as text.
 	work.Resource, _ = semconv.Normalize(work.Resource)
@@ -78,16 +81,6 @@ func (w *Work) endAt(at, over time.Time) {
 		}
 	}
 	w.End = at
-}
-
-// cmpOr is the first list that is not empty.
-func cmpOr(lists ...[]attribute.KeyValue) []attribute.KeyValue {
-	for _, list := range lists {
-		if len(list) > 0 {
-			return list
-		}
-	}
-	return nil
 }
 
 // end is when the writer went: as witnessed, as entered, or its last sign of life.
