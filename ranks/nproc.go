@@ -55,7 +55,9 @@ func numberOfRanks(flag, text string) (int, error) {
 	n, err := strconv.Atoi(text)
 	switch {
 	case errors.Is(err, strconv.ErrRange):
-		return 0, &UsageError{fmt.Sprintf("%s is %s, more than can be counted", flag, clip(text, 32)), "use a number of ranks that this host can run"}
+		// strconv says so at the first digit too many and does not read what follows it:
+		// any bytes may.
+		return 0, &UsageError{fmt.Sprintf("%s is %s, more than can be counted", flag, shown(text)), "use a number of ranks that this host can run"}
 	case err != nil:
 		return 0, &UsageError{fmt.Sprintf("%s is %q", flag, clip(text, 64)), "use a number, auto, gpu or cpu"}
 	case n < 1:

@@ -147,6 +147,8 @@ func TestResolveRefuses(t *testing.T) {
 		{Request{NProc: "8.0"}, `--nproc is "8.0": use a number, auto, gpu or cpu`},
 		{Request{NProc: "8\n9"}, `--nproc is "8\n9": use a number, auto, gpu or cpu`},
 		{Request{NProc: strings.Repeat("9", 20)}, "--nproc is 99999999999999999999, more than can be counted: use a number of ranks that this host can run"},
+		{Request{NProc: strings.Repeat("9", 20) + "\r\n"}, `--nproc is "99999999999999999999\r\n", more than can be counted: use a number of ranks that this host can run`},
+		{Request{NProc: strings.Repeat("9", 200)}, "--nproc is " + strings.Repeat("9", 64) + "..., more than can be counted: use a number of ranks that this host can run"},
 		{Request{NProc: "gpu"}, "--nproc is gpu, but no GPU was found here: use --nproc N, or look at CUDA_VISIBLE_DEVICES and nvidia-smi"},
 		{Request{NProc: "gpu", GPUsKnown: true}, "--nproc is gpu, but no GPU was found here: use --nproc N, or look at CUDA_VISIBLE_DEVICES and nvidia-smi"},
 		{Request{NProc: "gpu", GPUs: 4}, "--nproc is gpu, but no GPU was found here: use --nproc N, or look at CUDA_VISIBLE_DEVICES and nvidia-smi"},
