@@ -29,5 +29,5 @@
 // as it is), and it cannot stop code that calls os.Setenv by itself.
 //
 // Sources: the seed document on resource detection and the carrier
-// specification; testdata/carrier.json holds the vectors of every rule.
+// specification; the vectors of every rule are read by test/vectors.
 package carrier

@@ -1,8 +1,6 @@
 package detect
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -13,6 +11,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 
 	"lenslaunch/semconv"
+	"lenslaunch/test/vectors"
 )
 
 // show writes a list so that it can be compared: "key=type:value" in order. The
@@ -34,16 +33,16 @@ func stringAttrs(pairs ...string) []string {
 	return show(list)
 }
 
-// vectors is the part of the shared vectors that belongs to this package.
-type vectors struct {
+// sections of the vectors that this package answers for.
+type sections struct {
 	Slurm []struct {
 		Env map[string]string `json:"env"`
-		Out vectorList        `json:"out"`
+		Out vectors.List      `json:"out"`
 	} `json:"detect_slurm"`
 	Kubernetes []struct {
 		Env     map[string]string `json:"env"`
 		Secrets bool              `json:"serviceaccount_dir"`
-		Out     vectorList        `json:"out"`
+		Out     vectors.List      `json:"out"`
 	} `json:"detect_kubernetes"`
 	UUID []struct {
 		Env   map[string]string `json:"env"`
@@ -53,49 +52,10 @@ type vectors struct {
 	} `json:"uuid"`
 }
 
-func readVectors(t testing.TB) vectors {
+func readVectors(t testing.TB) (v sections) {
 	t.Helper()
-	text, err := os.ReadFile("testdata/carrier.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var v vectors
-	if err := json.Unmarshal(text, &v); err != nil {
-		t.Fatal(err)
-	}
-	if len(v.Slurm) == 0 || len(v.Kubernetes) == 0 || len(v.UUID) == 0 {
-		t.Fatal("testdata/carrier.json holds no vectors of detection")
-	}
+	vectors.Read(t, &v)
 	return v
-}
-
-// A vectorList reads [["key", {"s": "text"}], ["key", {"i": 1}]].
-type vectorList []attribute.KeyValue
-
-func (l *vectorList) UnmarshalJSON(text []byte) error {
-	var pairs [][2]json.RawMessage
-	if err := json.Unmarshal(text, &pairs); err != nil {
-		return err
-	}
-	for _, pair := range pairs {
-		var key string
-		var value struct {
-			S *string `json:"s"`
-			I *int64  `json:"i"`
-		}
-		if err := errors.Join(json.Unmarshal(pair[0], &key), json.Unmarshal(pair[1], &value)); err != nil {
-			return err
-		}
-		switch {
-		case value.S != nil:
-			*l = append(*l, attribute.String(key, *value.S))
-		case value.I != nil:
-			*l = append(*l, attribute.Int64(key, *value.I))
-		default:
-			return fmt.Errorf("%s: a value of neither type", key)
-		}
-	}
-	return nil
 }
 
 // pod is a file system with the service account of a pod.

@@ -22,6 +22,5 @@
 // API server. It returns attributes, no type of an OpenTelemetry SDK.
 //
 // Sources: the seed document on resource detection, the resource detection
-// specification, the identity specification; testdata/carrier.json holds the
-// vectors.
+// specification, the identity specification; test/vectors reads the vectors.
 package detect
