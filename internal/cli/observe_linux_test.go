@@ -34,7 +34,7 @@ func newObserved(t *testing.T) *observed {
 		t.Fatal(err)
 	}
 	s := &observed{
-		home: home, recovering: make(chan struct{}), most: time.Millisecond, stop: func() {},
+		home: home, recovering: make(chan struct{}), most: time.Minute, stop: func() {},
 		telemetry: otelsetup.Setup(t.Context(), otelsetup.Options{Mode: otelsetup.ModeOff}),
 		say:       notices{warn: func(msg string, _ ...any) { t.Error(msg) }, debug: func(string, ...any) {}},
 	}
@@ -90,6 +90,7 @@ func TestLeftoversOfProcessesThatLivedOn(t *testing.T) {
 // A file system that hangs while leftovers are recovered does not keep the launcher.
 func TestEndOfTelemetryIsBounded(t *testing.T) {
 	s := newObserved(t)
+	s.most = time.Millisecond
 	s.end("over") // nobody closes recovering
 	close(s.recovering)
 }
