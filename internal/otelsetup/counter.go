@@ -70,8 +70,8 @@ func (c *counter) export(ctx context.Context, to sdktrace.SpanExporter, spans []
 		return context.Cause(ctx)
 	}
 	err := to.ExportSpans(ctx, spans)
-	if err != nil && c.abandoned.Err() != nil {
-		err = errors.Join(context.Cause(c.abandoned), err)
+	if cause := context.Cause(c.abandoned); err != nil && cause != nil && !errors.Is(err, cause) {
+		err = errors.Join(cause, err)
 	}
 	return err
 }

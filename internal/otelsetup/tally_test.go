@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -38,8 +39,38 @@ func TestTally(t *testing.T) {
 	if counts.exported.Load() != 11 {
 		t.Errorf("exported %d, want 11", counts.exported.Load())
 	}
-	if got := oneLine(errors.Join(errors.New("a"), fmt.Errorf("b\r\nc"))); got != "a; b; c" {
+}
+
+// A proxy in a collector's place answers with a page, with whatever there is in it.
+func TestOneLine(t *testing.T) {
+	if got := oneLine(errors.Join(errors.New("a"), fmt.Errorf("b\r\nc\x1b[31m\td"))); got != "a; b; c [31m d" {
 		t.Errorf("oneLine = %q", got)
+	}
+	page := "404 Not Found (body: " + strings.Repeat("ä", 100_000)
+	got := oneLine(errors.New(page))
+	begin, ok := strings.CutSuffix(got, " ...")
+	if !ok || len(begin) < longestReason-1 || len(begin) > longestReason || !strings.HasPrefix(page, begin) {
+		t.Errorf("%d bytes: %q", len(got), got)
+	}
+	if whole := strings.Repeat("x", longestReason); oneLine(errors.New(whole)) != whole {
+		t.Error("what has room was cut")
+	}
+}
+
+// Of several reasons the one that somebody can do something about is told.
+func TestCauseThatSaysSomething(t *testing.T) {
+	refused := fmt.Errorf("%w: connection refused", errGivenUp)
+	counts := &tally{}
+	for _, step := range []struct {
+		err, want error
+	}{
+		{errGivenUp, errGivenUp}, {refused, refused}, {errGivenUp, refused}, {errQueueFull, errQueueFull}, {refused, refused},
+		{nil, refused}, {errGivenUp, errGivenUp}, // that was long ago: it answered meanwhile
+	} {
+		counts.exportedWith(1, step.err)
+		if got := counts.lastCause(); got.Error() != step.want.Error() {
+			t.Errorf("after %v: %v, want %v", step.err, got, step.want)
+		}
 	}
 }
 
@@ -114,5 +145,39 @@ func TestAbandonedCounter(t *testing.T) {
 	}
 	if len(asked.GetSpans()) != 0 || counts.exported.Load() != 0 || !errors.Is(counts.lastCause(), errGivenUp) {
 		t.Errorf("exported %d, cause %v", counts.exported.Load(), counts.lastCause())
+	}
+}
+
+// refusedUntilOver is an exporter that tries again until it is told to give up, as that
+// of gRPC does with a connection that is refused.
+type refusedUntilOver struct {
+	*tracetest.InMemoryExporter
+	begun chan struct{}
+}
+
+func (r refusedUntilOver) ExportSpans(ctx context.Context, _ []sdktrace.ReadOnlySpan) error {
+	close(r.begun)
+	<-ctx.Done()
+	return fmt.Errorf("%w: connection refused", context.Cause(ctx))
+}
+
+// What is given up says why it had not arrived, once, and what waited behind it does not
+// hide that.
+func TestGivenUpSaysWhy(t *testing.T) {
+	begun := make(chan struct{})
+	counts := &tally{}
+	c := newCounter(refusedUntilOver{tracetest.NewInMemoryExporter(), begun}, nil, counts)
+	spans := []sdktrace.ReadOnlySpan{spanOf(tracetest.SpanStub{})}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = c.ExportSpans(context.Background(), spans)
+	}()
+	<-begun
+	c.abandon(errGivenUp)
+	<-ended
+	_ = c.ExportSpans(context.Background(), spans)
+	if got, want := counts.lastCause(), errGivenUp.Error()+": connection refused"; got == nil || got.Error() != want {
+		t.Errorf("cause %v, want %v", got, want)
 	}
 }
