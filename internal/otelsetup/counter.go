@@ -3,6 +3,7 @@ package otelsetup
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
@@ -70,10 +71,14 @@ func (c *counter) export(ctx context.Context, to sdktrace.SpanExporter, spans []
 		return context.Cause(ctx)
 	}
 	err := to.ExportSpans(ctx, spans)
-	if cause := context.Cause(c.abandoned); err != nil && cause != nil && !errors.Is(err, cause) {
-		err = errors.Join(cause, err)
+	switch cause := context.Cause(c.abandoned); {
+	case err == nil, cause == nil, errors.Is(err, cause):
+		return err
+	case strings.HasSuffix(err.Error(), context.Canceled.Error()):
+		return cause // of which that is the consequence, over gRPC with a type of its own
+	default:
+		return errors.Join(cause, err)
 	}
-	return err
 }
 
 // own returns the spans as the launcher's: the provider would merge the

@@ -25,22 +25,24 @@ const (
 	metricsFile = "metrics.jsonl"
 )
 
-// files are where telemetry is written as OTLP/JSON; empty: nowhere.
-type files struct{ spans, metrics string }
-
-// filesFor decides: a file that was asked for is written beside any exporter; a directory
-// is where telemetry goes that has no other place.
-func (o Options) filesFor(p plan) files {
+// filesFor decides where a signal is written as OTLP/JSON, empty: nowhere. A file that was
+// asked for is written beside any exporter; a directory is where goes what has no other
+// place.
+func (o Options) filesFor(p plan) string {
+	name := spansFile
+	if p.signal == metrics {
+		name = metricsFile
+	}
 	switch {
 	case o.File != "":
-		return files{spans: o.File, metrics: o.File}
+		return o.File
 	case o.Dir != "" && p.exporter == exporterNone && !p.named:
-		return files{spans: filepath.Join(o.Dir, spansFile), metrics: filepath.Join(o.Dir, metricsFile)}
+		return filepath.Join(o.Dir, name)
 	case o.Dir != "" && !p.named && value(o.Env, "NEMO_LENS_ENABLED") == "1" && !endpointSet(o.Env, p.signal):
 		// Lens alone says that there is telemetry, not where to.
-		return files{spans: filepath.Join(o.Dir, spansFile), metrics: filepath.Join(o.Dir, metricsFile)}
+		return filepath.Join(o.Dir, name)
 	}
-	return files{}
+	return ""
 }
 
 func endpointSet(env map[string]string, sig signal) bool {

@@ -25,15 +25,19 @@ type gate struct {
 
 var _ sdktrace.SpanProcessor = (*gate)(nil)
 
-func (g *gate) OnStart(ctx context.Context, span sdktrace.ReadWriteSpan) { g.next.OnStart(ctx, span) }
+// OnStart counts: what has started ends by the shutdown at the latest, and is exported or
+// lost, so that no span is in two counts or in none while it goes from one to the other.
+func (g *gate) OnStart(ctx context.Context, span sdktrace.ReadWriteSpan) {
+	if span.SpanContext().IsSampled() {
+		g.tally.started.Add(1)
+	}
+	g.next.OnStart(ctx, span)
+}
 
 func (g *gate) OnEnd(span sdktrace.ReadOnlySpan) {
 	if !span.SpanContext().IsSampled() {
 		return
 	}
-	// Counted when it is through: one that blocks here at the very end is still
-	// among those that OpenSpans has not ended.
-	defer g.tally.ended.Add(1)
 	if g.tally.waiting.Add(1) > queueSize && !g.open.Load() {
 		g.tally.waiting.Add(-1)
 		g.tally.lose(errQueueFull)

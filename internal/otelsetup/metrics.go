@@ -36,22 +36,15 @@ func openMetrics(ctx context.Context, o Options, own *resource.Resource, lost *m
 		e = ownMetrics{Exporter: e, resource: own, outcome: lost.place()}
 		m.readers = append(m.readers, sdkmetric.NewPeriodicReader(e, every...))
 	}
-	p, err := decide(o.Env, metrics)
-	file := o.filesFor(p).metrics
-	switch {
-	case file != "" && file != o.File:
-		p.exporter = exporterNone // it stands in, as for spans
-	case err == nil && o.Mode == ModeOn && p.exporter == exporterNone && !p.named && file == "":
-		p, err = decideOTLP(o.Env, metrics)
-	}
-	if p.exporter != exporterNone {
-		e, failed := p.openMetrics(ctx, o.Env, o.Stderr)
+	r, err := o.routeOf(metrics)
+	if r.plan.exporter != exporterNone {
+		e, failed := r.plan.openMetrics(ctx, o.Env, o.Stderr)
 		if err = errors.Join(err, failed); failed == nil {
 			add(e)
 		}
 	}
-	if file != "" {
-		e, failed := openMetricFile(ctx, file)
+	if r.file != "" {
+		e, failed := openMetricFile(ctx, r.file)
 		if err = errors.Join(err, failed); failed == nil {
 			add(e, fileEvery(o)...)
 		}

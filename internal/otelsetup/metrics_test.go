@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -109,7 +111,7 @@ func TestNothingMeasured(t *testing.T) {
 	}
 }
 
-// A fault of the metrics' own variables leaves the spans alone and is said at the end.
+// A fault of the metrics' own variables leaves the spans alone and is said once.
 func TestMetricsFault(t *testing.T) {
 	r := startGRPC(t)
 	telemetry, said := start(t, longEnough, map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": r.url, "OTEL_METRICS_EXPORTER": "prometheus"})
@@ -257,6 +259,76 @@ func FuzzParent(f *testing.F) {
 			t.Fatalf("%+v", got)
 		}
 	})
+}
+
+// Each signal has variables of its own: no traces is no word about metrics, and a fault in
+// what is asked of metrics is said, also where there is nothing else.
+func TestMetricsHaveAPlaceOfTheirOwn(t *testing.T) {
+	const noTraces, endpoint, ofMetrics = "OTEL_TRACES_EXPORTER", "OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT"
+	r := startGRPC(t)
+	for name, test := range map[string]struct {
+		env  map[string]string
+		mode Mode
+		want string // "sent", a file's name, or what is said
+	}{
+		"endpoint, no traces":              {env: map[string]string{noTraces: "none", endpoint: r.url}, want: "sent"},
+		"endpoint of metrics":              {env: map[string]string{ofMetrics: r.url}, want: "sent"},
+		"endpoint of metrics, no traces":   {env: map[string]string{noTraces: "none", ofMetrics: r.url}, want: "sent"},
+		"on, no traces":                    {env: map[string]string{noTraces: "none"}, mode: ModeOn, want: metricsFile},
+		"off":                              {env: map[string]string{ofMetrics: r.url}, mode: ModeOff},
+		"disabled":                         {env: map[string]string{ofMetrics: r.url, "OTEL_SDK_DISABLED": "true"}},
+		"no metrics":                       {env: map[string]string{noTraces: "none", "OTEL_METRICS_EXPORTER": "none", endpoint: r.url}},
+		"no scheme":                        {env: map[string]string{noTraces: "none", "OTEL_METRICS_EXPORTER": "otlp", endpoint: "c:4317"}, want: "no scheme"},
+		"no scheme, not asked for by name": {env: map[string]string{noTraces: "none", endpoint: "c:4317"}, want: "no scheme"},
+		"unknown":                          {env: map[string]string{noTraces: "none", "OTEL_METRICS_EXPORTER": "prometheus"}, want: `"prometheus" is not supported`},
+	} {
+		for _, dir := range []string{"", t.TempDir()} {
+			if test.mode == ModeOn && dir == "" {
+				continue // to a collector on this host
+			}
+			t.Run(name+" in "+filepath.Base(dir), func(t *testing.T) {
+				r.forget()
+				telemetry, said := setup(t, Options{Env: test.env, Mode: test.mode, Dir: dir})
+				count(t, telemetry, "attempts", 1)
+				telemetry.Shutdown("end")
+				warning := one(t, said)
+				if fault := strings.Contains(test.want, " "); fault != (warning != "") || fault && !strings.Contains(warning, test.want) {
+					t.Errorf("said %q, want %q", warning, test.want)
+				}
+				sums, _ := r.measured()
+				if sent := sums["attempts"] == "1"; sent != (test.want == "sent") {
+					t.Errorf("sent: %v, want %q", sent, test.want)
+				}
+				if _, err := os.Stat(filepath.Join(dir, metricsFile)); dir != "" && test.want == metricsFile && err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+}
+
+// What is wrong with metrics is not about the run directory that spans stand in, and what
+// is in its file is not lost.
+func TestMetricsGoElsewhereThanSpans(t *testing.T) {
+	for env, standsIn := range map[string]bool{
+		"": true, "OTEL_METRICS_EXPORTER=none": true, "OTEL_METRICS_EXPORTER=console": false,
+		"OTEL_METRICS_EXPORTER=prometheus": false, "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT=http://c:4317": false,
+	} {
+		key, value, _ := strings.Cut(env, "=")
+		if got := (Options{Env: map[string]string{key: value}, Dir: "/run"}).StandsIn(); got != standsIn {
+			t.Errorf("%s: %v, want %v", env, got, standsIn)
+		}
+	}
+	dir := t.TempDir()
+	telemetry, said := setup(t, Options{Env: map[string]string{"OTEL_METRICS_EXPORTER": "prometheus"}, Dir: dir})
+	count(t, telemetry, "attempts", 1)
+	telemetry.Shutdown("end")
+	if got := one(t, said); !strings.HasPrefix(got, "metrics do not go to one of their places:reasonOTEL_METRICS_EXPORTER") {
+		t.Errorf("said %q", got)
+	}
+	if sums, _ := measuredIn(metricsIn(t, filepath.Join(dir, metricsFile))); sums["attempts"] != "1" {
+		t.Errorf("metrics %v", sums)
+	}
 }
 
 // Who wants metrics and no traces gets metrics: no span, and no trace for the ranks.

@@ -119,11 +119,11 @@ func (p *pipeline) all(ctx context.Context, rest func(context.Context)) {
 	_ = p.counter.close(ctx)
 }
 
-// report says how many spans were lost, if any: those that ended and were not
-// exported, and those that could not even be ended. What became of the metrics is said
-// only if nothing else is: it has the same cause as a rule.
+// report says how many spans were lost, if any: those that were not exported, also where
+// they could not even be ended. What became of the metrics is said only if nothing else
+// is: it has the same cause as a rule.
 func (p *pipeline) report(kept Kept) {
-	lost := p.tally.ended.Load() - p.tally.exported.Load() + int64(p.open.Len())
+	lost := p.tally.started.Load() - p.tally.exported.Load()
 	if lost > 0 {
 		cause := p.tally.lastCause()
 		if cause == nil {

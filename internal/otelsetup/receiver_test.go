@@ -79,6 +79,13 @@ func (m metricsService) Export(_ context.Context, request *colmetricpb.ExportMet
 	return &colmetricpb.ExportMetricsServiceResponse{}, nil
 }
 
+// forget is for one more test with the same receiver.
+func (r *receiver) forget() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.batches, r.metrics = nil, nil
+}
+
 // measured shows the sums of the latest metrics received and the resource that they had.
 func (r *receiver) measured() (sums, resource map[string]string) {
 	r.mu.Lock()

@@ -63,7 +63,9 @@ func (o Options) Wanted() bool {
 // it has no other place: then it is a part of what is kept there.
 func (o Options) StandsIn() bool {
 	r, err := o.route()
-	return err == nil && r.file != "" && r.file != o.File && r.plan.exporter == exporterNone
+	m, failed := o.routeOf(metrics) // they may have another: what is said of that is not about the directory
+	return err == nil && failed == nil && r.file != "" && r.file != o.File &&
+		r.plan.exporter == exporterNone && m.plan.exporter == exporterNone
 }
 
 // Telemetry is the launcher's tracing and metrics, on or off.
@@ -118,12 +120,14 @@ func Setup(ctx context.Context, o Options) *Telemetry {
 	case err != nil:
 		o.Warn("telemetry goes to a file alone", "file", r.file, "reason", oneLine(err))
 	}
-	switch {
-	case exporter != nil:
+	if exporter != nil {
 		return on(ctx, r, exporter, o, err)
-	case err == nil && o.metricsAlone():
+	}
+	if alone, failed := o.metricsAlone(); err == nil && alone {
 		quietSDK()
 		return on(ctx, r, nil, o, nil)
+	} else if err == nil && failed != nil {
+		o.Warn("telemetry is off", "reason", oneLine(failed))
 	}
 	return off()
 }
@@ -161,10 +165,11 @@ func off() *Telemetry {
 	}
 }
 
-// metricsAlone reports whether metrics were asked for by name where there are no spans.
-func (o Options) metricsAlone() bool {
-	p, err := decide(o.Env, metrics)
-	return o.Mode != ModeOff && err == nil && p.named && p.exporter != exporterNone
+// metricsAlone reports whether metrics go somewhere though there are no spans. A run
+// directory alone is no reason: there they only go with the spans.
+func (o Options) metricsAlone() (bool, error) {
+	r, err := o.routeOf(metrics)
+	return r.plan.exporter != exporterNone || r.file != "" && (o.Mode == ModeOn || err != nil), err
 }
 
 // on connects all that there is. told is what has been said about the spans' way already.
@@ -205,13 +210,19 @@ func on(ctx context.Context, r route, exporter sdktrace.SpanExporter, o Options,
 	return t
 }
 
-// measure connects the meter. Where metrics cannot go their way, spans still do; why is
-// said at the end, unless it is what has been told of the spans.
+// measure connects the meter. Where metrics cannot go their way, spans still do. Why is
+// said now, or at the end if something else has been said, unless it is the same.
 func (p *pipeline) measure(ctx context.Context, o Options, own *resource.Resource, told error) metric.Meter {
 	var err error
 	p.meters, err = openMetrics(ctx, o, own, &p.metrics)
-	if err != nil && (told == nil || told.Error() != err.Error()) {
+	switch {
+	case err == nil, told != nil && told.Error() == err.Error():
+	case told != nil:
 		p.metrics.place()(err)
+	case len(p.meters.readers) > 0:
+		o.Warn("metrics do not go to one of their places", "reason", oneLine(err))
+	default:
+		o.Warn("there are no metrics", "reason", oneLine(err))
 	}
 	if len(p.meters.readers) == 0 {
 		return nometer.NewMeterProvider().Meter(scopeName)

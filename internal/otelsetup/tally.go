@@ -10,9 +10,9 @@ import (
 	"unicode"
 )
 
-// tally counts spans from their end to the collector.
+// tally counts spans on their way to the collector.
 type tally struct {
-	ended    atomic.Int64 // sampled spans that ended
+	started  atomic.Int64 // sampled spans
 	exported atomic.Int64 // those that an exporter got rid of
 	waiting  atomic.Int64 // those in the queue or in an export
 

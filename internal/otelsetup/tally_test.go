@@ -8,9 +8,11 @@ import (
 	"testing"
 
 	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/codes"
+	otelcodes "go.opentelemetry.io/otel/codes"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 )
 
 func TestRejected(t *testing.T) {
@@ -99,7 +101,7 @@ func TestEveryTextIsMadeValid(t *testing.T) {
 	}
 	stub := func(text string) tracetest.SpanStub {
 		return tracetest.SpanStub{
-			Name: text, Attributes: nested(text), Status: sdktrace.Status{Code: codes.Error, Description: text},
+			Name: text, Attributes: nested(text), Status: sdktrace.Status{Code: otelcodes.Error, Description: text},
 			Events: []sdktrace.Event{{Name: text, Attributes: nested(text)}},
 			Links:  []sdktrace.Link{{Attributes: nested(text)}},
 		}
@@ -115,7 +117,7 @@ func TestEveryTextIsMadeValid(t *testing.T) {
 	}
 	// Each place alone is noticed.
 	for i, alone := range []tracetest.SpanStub{
-		{Name: bad}, {Status: sdktrace.Status{Code: codes.Error, Description: bad}}, {Attributes: nested(bad)},
+		{Name: bad}, {Status: sdktrace.Status{Code: otelcodes.Error, Description: bad}}, {Attributes: nested(bad)},
 		{Events: []sdktrace.Event{{Name: bad}}}, {Events: []sdktrace.Event{{Attributes: nested(bad)}}}, {Links: []sdktrace.Link{{Attributes: nested(bad)}}},
 	} {
 		if _, changed := validSpan(spanOf(alone)).(valid); !changed {
@@ -148,36 +150,43 @@ func TestAbandonedCounter(t *testing.T) {
 	}
 }
 
-// refusedUntilOver is an exporter that tries again until it is told to give up, as that
-// of gRPC does with a connection that is refused.
-type refusedUntilOver struct {
+// untilOver is an exporter that tries until it is told to give up, and fails with what
+// it makes of the cause.
+type untilOver struct {
 	*tracetest.InMemoryExporter
 	begun chan struct{}
+	fail  func(cause error) error
 }
 
-func (r refusedUntilOver) ExportSpans(ctx context.Context, _ []sdktrace.ReadOnlySpan) error {
-	close(r.begun)
+func (u untilOver) ExportSpans(ctx context.Context, _ []sdktrace.ReadOnlySpan) error {
+	close(u.begun)
 	<-ctx.Done()
-	return fmt.Errorf("%w: connection refused", context.Cause(ctx))
+	return u.fail(context.Cause(ctx))
 }
 
 // What is given up says why it had not arrived, once, and what waited behind it does not
 // hide that.
 func TestGivenUpSaysWhy(t *testing.T) {
-	begun := make(chan struct{})
-	counts := &tally{}
-	c := newCounter(refusedUntilOver{tracetest.NewInMemoryExporter(), begun}, nil, counts)
-	spans := []sdktrace.ReadOnlySpan{spanOf(tracetest.SpanStub{})}
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
+	for want, fail := range map[string]func(error) error{
+		": connection refused":   func(cause error) error { return fmt.Errorf("%w: connection refused", cause) }, // gRPC's back-off
+		"\nconnection refused":   func(error) error { return errors.New("connection refused") },
+		"":                       func(error) error { return status.Error(codes.Canceled, "context canceled") }, // in the middle of a call
+		"\ncontext canceled: no": func(error) error { return fmt.Errorf("%w: no", context.Canceled) },
+	} {
+		begun, ended := make(chan struct{}), make(chan struct{})
+		counts := &tally{}
+		c := newCounter(untilOver{tracetest.NewInMemoryExporter(), begun, fail}, nil, counts)
+		spans := []sdktrace.ReadOnlySpan{spanOf(tracetest.SpanStub{})}
+		go func() {
+			defer close(ended)
+			_ = c.ExportSpans(context.Background(), spans)
+		}()
+		<-begun
+		c.abandon(errGivenUp)
+		<-ended
 		_ = c.ExportSpans(context.Background(), spans)
-	}()
-	<-begun
-	c.abandon(errGivenUp)
-	<-ended
-	_ = c.ExportSpans(context.Background(), spans)
-	if got, want := counts.lastCause(), errGivenUp.Error()+": connection refused"; got == nil || got.Error() != want {
-		t.Errorf("cause %v, want %v", got, want)
+		if got := counts.lastCause(); got == nil || got.Error() != errGivenUp.Error()+want {
+			t.Errorf("cause %q, want %q at its end", got, want)
+		}
 	}
 }
