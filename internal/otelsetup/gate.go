@@ -2,7 +2,9 @@ package otelsetup
 
 import (
 	"context"
+	"strconv"
 	"sync/atomic"
+	"time"
 
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 )
@@ -10,6 +12,24 @@ import (
 // queueSize is the room between the launcher and the exporter, in spans. A
 // launch of 512 ranks ends some two thousand at once.
 const queueSize = 4096
+
+// Bounds of how long a batch is waited for. The SDK takes any number: with none or less,
+// also where a very large one overflows, its timer is over at all times and it takes a
+// whole processor from the ranks.
+const (
+	defaultDelay = 5 * time.Second // OpenTelemetry's
+	leastDelay   = 10 * time.Millisecond
+	mostDelay    = time.Hour
+)
+
+// batchDelay reads how long a batch is waited for.
+func batchDelay(env map[string]string) time.Duration {
+	ms, err := strconv.ParseInt(value(env, "OTEL_BSP_SCHEDULE_DELAY"), 10, 64)
+	if err != nil {
+		return defaultDelay
+	}
+	return min(mostDelay, max(leastDelay, time.Duration(min(ms, mostDelay.Milliseconds()))*time.Millisecond))
+}
 
 // gate stands before a batch processor that blocks when its queue is full.
 //

@@ -33,7 +33,7 @@ type meters struct {
 func openMetrics(ctx context.Context, o Options, own *resource.Resource, lost *metricsLost) (meters, error) {
 	var m meters
 	add := func(e sdkmetric.Exporter, every ...sdkmetric.PeriodicReaderOption) {
-		e = ownMetrics{Exporter: e, resource: own, outcome: lost.place()}
+		e = ownMetrics{Exporter: e, resource: own, outcome: lost.place(e.Temporality(sdkmetric.InstrumentKindCounter))}
 		m.readers = append(m.readers, sdkmetric.NewPeriodicReader(e, every...))
 	}
 	r, err := o.routeOf(metrics)
@@ -166,15 +166,16 @@ func (m ownMetrics) Export(ctx context.Context, data *metricdata.ResourceMetrics
 	return nil
 }
 
-// metricsLost is why the latest values of metrics have not arrived, for each place. Values
-// are sums, so those that came before do not matter.
+// metricsLost is why values of metrics have not arrived, for each place. As a rule values
+// are sums, so those that came before the latest do not matter.
 type metricsLost struct {
 	mu     sync.Mutex
 	causes []error
 }
 
-// place takes note for one more place: nil when the latest values have arrived there.
-func (l *metricsLost) place() (outcome func(error)) {
+// place takes note for one more place: nil when the latest values have arrived there. Where
+// each export has what is new alone, one that failed stays lost.
+func (l *metricsLost) place(kind metricdata.Temporality) (outcome func(error)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	i := len(l.causes)
@@ -182,7 +183,9 @@ func (l *metricsLost) place() (outcome func(error)) {
 	return func(cause error) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		l.causes[i] = cause
+		if cause != nil || kind != metricdata.DeltaTemporality {
+			l.causes[i] = cause
+		}
 	}
 }
 

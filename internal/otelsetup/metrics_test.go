@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	"go.opentelemetry.io/otel/trace"
 
 	"lenslaunch/journal"
@@ -126,7 +127,7 @@ func TestMetricsFault(t *testing.T) {
 // One place's success says nothing of another's.
 func TestMetricsLost(t *testing.T) {
 	var lost metricsLost
-	a, b := lost.place(), lost.place()
+	a, b := lost.place(metricdata.CumulativeTemporality), lost.place(metricdata.CumulativeTemporality)
 	a(context.DeadlineExceeded)
 	b(nil)
 	if err := lost.get(); err == nil || err.Error() != context.DeadlineExceeded.Error() {
@@ -304,6 +305,30 @@ func TestMetricsHaveAPlaceOfTheirOwn(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// Who has each export bring what is new alone loses what failed, whatever comes later.
+func TestMetricsLostForGood(t *testing.T) {
+	for preference, lost := range map[string]bool{"": false, "cumulative": false, "delta": true} {
+		t.Run(preference, func(t *testing.T) {
+			t.Setenv("OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE", preference)
+			r := startGRPC(t)
+			r.refuse = true
+			telemetry, said := start(t, longEnough, map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": r.url})
+			count(t, telemetry, "attempts", 2)
+			telemetry.pipeline.meters.forceFlush(t.Context())
+			r.forget()
+			count(t, telemetry, "attempts", 1)
+			telemetry.Shutdown("end")
+			want := map[bool]string{false: "3", true: "1"}[lost]
+			if sums, _ := r.measured(); sums["attempts"] != want {
+				t.Errorf("sums %v, want %s", sums, want)
+			}
+			if got := one(t, said); strings.HasPrefix(got, "telemetry was lost:metrics") != lost {
+				t.Errorf("said %q", got)
+			}
+		})
 	}
 }
 

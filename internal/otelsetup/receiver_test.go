@@ -83,7 +83,7 @@ func (m metricsService) Export(_ context.Context, request *colmetricpb.ExportMet
 func (r *receiver) forget() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.batches, r.metrics = nil, nil
+	r.batches, r.metrics, r.refuse = nil, nil, false
 }
 
 // measured shows the sums of the latest metrics received and the resource that they had.

@@ -11,6 +11,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 	nometer "go.opentelemetry.io/otel/metric/noop"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
@@ -196,7 +197,7 @@ func on(ctx context.Context, r route, exporter sdktrace.SpanExporter, o Options,
 		p.counter.next = o.Journal.Wrap(exporter)
 		options = append(options, sdktrace.WithSpanProcessor(journaled{Writer: o.Journal, resource: own}))
 	}
-	batch := sdktrace.NewBatchSpanProcessor(p.counter, sdktrace.WithBlocking(),
+	batch := sdktrace.NewBatchSpanProcessor(p.counter, sdktrace.WithBlocking(), sdktrace.WithBatchTimeout(batchDelay(o.Env)),
 		sdktrace.WithMaxQueueSize(queueSize), sdktrace.WithMaxExportBatchSize(sdktrace.DefaultMaxExportBatchSize))
 	p.gate = &gate{next: batch, tally: p.tally}
 	p.provider = sdktrace.NewTracerProvider(append(options,
@@ -218,7 +219,7 @@ func (p *pipeline) measure(ctx context.Context, o Options, own *resource.Resourc
 	switch {
 	case err == nil, told != nil && told.Error() == err.Error():
 	case told != nil:
-		p.metrics.place()(err)
+		p.metrics.place(metricdata.CumulativeTemporality)(err)
 	case len(p.meters.readers) > 0:
 		o.Warn("metrics do not go to one of their places", "reason", oneLine(err))
 	default:
