@@ -127,6 +127,17 @@ func shellQuote(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
+// shellWord is shellQuote where that is needed, for a line that people copy.
+func shellWord(text string) string {
+	plain := func(r rune) bool {
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("/._-+:,=@%", r)
+	}
+	if text != "" && !strings.ContainsFunc(text, func(r rune) bool { return !plain(r) }) {
+		return text
+	}
+	return shellQuote(text)
+}
+
 // tableText is for people: the decisions, what is the same on all ranks, and what
 // differs.
 func tableText(p *launcher.Plan, shown []shownRank) string {

@@ -210,7 +210,7 @@ func (s *observed) rest(ctx context.Context) otelsetup.Kept {
 	}
 	kept := otelsetup.Kept{Spans: left.Spans, Cause: left.Cause}
 	if s.home != nil {
-		kept.How = "lenslaunch journal recover " + s.home.Dir
+		kept.How = "lenslaunch journal recover " + shellWord(s.home.Dir)
 	}
 	return kept
 }

@@ -95,6 +95,17 @@ func TestEndOfTelemetryIsBounded(t *testing.T) {
 	close(s.recovering)
 }
 
+// The command that a warning names is one that can be copied.
+func TestCommandToRecover(t *testing.T) {
+	s := newObserved(t)
+	s.keeper = openwork.NewKeeper(func(context.Context, []openwork.Work) error { return nil })
+	s.home.Dir += "/of mine"
+	close(s.recovering)
+	if got, want := s.rest(t.Context()).How, "lenslaunch journal recover '"+s.home.Dir+"'"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
 // A launcher that works without the lock, because whoever recovers had it, keeps its ranks'
 // journals: a rank that has not opened its own yet would find none.
 func TestRecoverLeavesALivingLaunchersJournals(t *testing.T) {

@@ -141,6 +141,13 @@ func Tidy(dir string) bool {
 	if err != nil || len(entries) > 0 {
 		return false
 	}
+	// A full disk has room for an attempt's directory, and none for its journals.
+	groups, _ := os.ReadDir(journal.Folder(dir))
+	for _, g := range groups {
+		if g.IsDir() {
+			_ = os.Remove(filepath.Join(journal.Folder(dir), g.Name()))
+		}
+	}
 	// What else lies there is not ours, and keeps the directory.
 	_ = os.Remove(filepath.Join(journal.Folder(dir), lockName))
 	_ = os.Remove(journal.Folder(dir))

@@ -95,6 +95,18 @@ func TestSettleLeftovers(t *testing.T) {
 	}
 }
 
+// Where the disk was full there is an attempt's directory without journals: it goes, too.
+func TestCloseRemovesWhatIsEmpty(t *testing.T) {
+	temp := t.TempDir()
+	h := settle(t, Place{Env: map[string]string{"TMPDIR": temp}})
+	if err := os.Mkdir(journal.Path(h.Dir, "attempt-0"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if h.Close() || len(files(t, temp)) != 0 {
+		t.Errorf("left: %v", files(t, temp))
+	}
+}
+
 // Workers have other working directories.
 func TestSettleIsAbsolute(t *testing.T) {
 	dir := t.TempDir()
