@@ -39,6 +39,7 @@ func readExport(s settings) (export, error) {
 		e.file = v.text
 	}
 	e.timeout, err = s.get("telemetry-timeout").duration()
+	e.timeout = max(e.timeout, lastLook) // 0 is as little as it can be, and not what is usual
 	return e, err
 }
 

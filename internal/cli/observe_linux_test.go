@@ -95,6 +95,22 @@ func TestEndOfTelemetryIsBounded(t *testing.T) {
 	close(s.recovering)
 }
 
+// Who wants telemetry to cost nothing at the end gets the least, not the default.
+func TestTelemetryTimeout(t *testing.T) {
+	for text, want := range map[string]time.Duration{
+		"0s": lastLook, "1ns": lastLook, "100ms": lastLook, "150ms": 150 * time.Millisecond, "1h": time.Hour, "": otelsetup.DefaultTimeout,
+	} {
+		var args []string
+		if text != "" {
+			args = []string{"--telemetry-timeout=" + text}
+		}
+		s := given(t, nil, args...)
+		if e, err := readExport(s); err != nil || e.timeout != want || e.options(nil).Timeout != want {
+			t.Errorf("%q: %v, %v; want %v", text, e.timeout, err, want)
+		}
+	}
+}
+
 // The command that a warning names is one that can be copied.
 func TestCommandToRecover(t *testing.T) {
 	s := newObserved(t)
