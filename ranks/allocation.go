@@ -12,18 +12,34 @@ const maxHetGroups = 128
 
 // decideAllocation places a launcher that is inside a Slurm allocation but not
 // in a step: a batch script, salloc's shell. On one node it runs right here. On
-// several it is refused, since the others would stay idle and unnoticed, unless
-// the flags say how many nodes are meant.
-func (r *resolver) decideAllocation() error {
+// several it is refused, since the others would stay idle and unnoticed, unless the
+// flags mean this node alone, or say its place among others. left, if not empty, says
+// what made it look like a step.
+func (r *resolver) decideAllocation(left string) error {
 	nodes, source := allocationNodes(r.env)
+	aside, force := "", ""
+	if left != "" {
+		aside, force = " ("+left+")", ", or --scheduler slurm if it is right"
+		r.because("no step of Slurm job %s: %s", shown(r.env["SLURM_JOB_ID"]), left)
+	}
+	asked := nodes
+	if r.req.NNodes != nil {
+		asked = *r.req.NNodes
+	}
+	job := shown(r.env["SLURM_JOB_ID"])
 	switch {
-	case r.req.NNodes != nil:
-	case nodes > 1:
+	case nodes == 0 || r.req.NNodes != nil && (asked <= 1 || r.laidOut()):
+	case asked > nodes || asked < nodes && hetGroups(r.env) > 0:
 		return &UsageError{
-			fmt.Sprintf("Slurm job %s has %d nodes, and this launcher is not in a step of it", shown(r.env["SLURM_JOB_ID"]), nodes),
-			"start one per node: " + srunLine(nodes, r.req.Args, r.env) + "; or use --scheduler none to run on this node alone",
+			fmt.Sprintf("%s is %d, but Slurm job %s has %s", r.req.from("--nnodes"), asked, job, counted(nodes, "node")),
+			"leave it out, or give --node-rank, --master-addr and --master-port too, on every node",
 		}
-	case nodes == 1:
+	case asked > 1:
+		return &UsageError{
+			fmt.Sprintf("Slurm job %s has %d nodes, and this launcher is not in a step of it%s", job, nodes, aside),
+			"start one per node: " + srunLine(asked, r.req.Args, r.env) + "; or use --scheduler none to run on this node alone" + force,
+		}
+	default:
 		r.said.nodes = fact{1, source}
 	}
 	return nil

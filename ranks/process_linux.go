@@ -25,21 +25,50 @@ func foreign(proc string, self, pid int) bool {
 	if _, err := os.Stat(filepath.Join(proc, strconv.Itoa(pid))); err != nil {
 		return false
 	}
-	// Ancestors end at pid 1. The bound is for a /proc that changes while it is
-	// read, when a reused pid could close a circle.
+	known, met := ancestors(proc, self, func(p int) bool { return p == pid })
+	return known && !met
+}
+
+// ancestors walks from self upwards, self first, until found says so or pid 1 has been
+// seen. known: it got that far; a parent that cannot be read may be anybody's child.
+func ancestors(proc string, self int, found func(pid int) bool) (known, met bool) {
 	p := self
+	// The bound is for a /proc that changes while it is read, when a reused pid could
+	// close a circle.
 	for range 4096 {
-		if p == pid {
-			return false
+		if found(p) {
+			return true, true
 		}
 		if p <= 1 {
-			return true
+			return true, false
 		}
+		var err error
 		if p, err = parent(proc, p); err != nil {
-			return false
+			return false, false
 		}
 	}
-	return false
+	return false, false
+}
+
+// StepAbove is the name, "JOB.STEP", that Slurm's process above this one has for what it
+// runs: "5.0" in a step, "5.batch" in a batch script. "": there is none, or it cannot be
+// seen, as in a container. For [Request.StepAbove].
+func StepAbove() string { return stepAbove("/proc", os.Getpid()) }
+
+func stepAbove(proc string, self int) (name string) {
+	ancestors(proc, self, func(pid int) bool {
+		title, err := os.ReadFile(filepath.Join(proc, strconv.Itoa(pid), "cmdline"))
+		if err != nil {
+			return false
+		}
+		// It writes the name over its arguments: "slurmstepd: [5.batch]", and blanks.
+		rest, ok := strings.CutPrefix(string(title), "slurmstepd: [")
+		if ok {
+			name, _, ok = strings.Cut(rest, "]")
+		}
+		return ok
+	})
+	return name
 }
 
 // parent reads a process's parent from the stat file, where the name of the

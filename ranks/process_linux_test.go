@@ -104,3 +104,28 @@ func TestForeignProcess(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Slurm's process writes over its arguments what it runs.
+func TestStepAbove(t *testing.T) {
+	host := procTree(t, "pid:[4026532001]", map[int]int{1: 0, 10: 1, 20: 10, 30: 20, 40: 30, 50: 60})
+	title := func(pid int, text string) {
+		if err := os.WriteFile(filepath.Join(host, fmt.Sprint(pid), "cmdline"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	title(40, "sh\x00-c\x00slurmstepd: [9.9]\x00")
+	title(20, "slurmstepd: [5.batch]\x00\x00   ")
+	title(10, "slurmstepd: [4.0]")
+	if got := stepAbove(host, 40); got != "5.batch" {
+		t.Errorf("the nearest: %q", got)
+	}
+	title(20, "slurmstepd: [5")
+	if got := stepAbove(host, 40); got != "4.0" {
+		t.Errorf("a title without its end: %q", got)
+	}
+	for _, self := range []int{1, 50, 99} {
+		if got := stepAbove(host, self); got != "" {
+			t.Errorf("above %d: %q", self, got)
+		}
+	}
+}

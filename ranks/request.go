@@ -35,6 +35,11 @@ type Request struct {
 	// Slurm variables that a shell kept beyond their task. nil: believe them.
 	Foreign func(pid int) bool
 
+	// StepAbove names the step that Slurm's own process above this launcher runs, "" if
+	// there is none to be seen: see the function [StepAbove]. It unmasks the variables of
+	// a step in whose shell this job was submitted. nil: believe them.
+	StepAbove func() string
+
 	// Origin names where a flag's value really came from, by flag name:
 	// {"--nproc": "LENSLAUNCH_NPROC"}. A flag that is not in it came from the
 	// command line. Only the lines of [World.Why] and messages show it.

@@ -13,11 +13,17 @@ import (
 func (r *resolver) decideSlurm() error {
 	r.Scheduler = "slurm"
 	if !inRealStep(r.env) {
-		return r.decideAllocation()
+		return r.decideAllocation("")
+	}
+	if above := anotherStep(r.req, r.env); above != "" {
+		return r.decideAllocation(fmt.Sprintf("SLURM_STEP_ID %s is left over, this is %s", shown(r.env["SLURM_STEP_ID"]), shown(above)))
 	}
 	step, err := readStep(r.env)
 	if err != nil {
 		return err
+	}
+	if host := outside(r.req, r.env, step.hosts); host != "" {
+		return r.decideAllocation(fmt.Sprintf("SLURM_STEP_NODELIST is left over, %s is no node of the job", shown(host)))
 	}
 	if pid, stale := staleTask(r.req, r.env); stale {
 		return r.decideStale(step, pid)

@@ -396,3 +396,33 @@ func TestStaleStep(t *testing.T) {
 		}
 	}
 }
+
+// What is said of how many nodes is no place among them: still the line to use, if the job
+// has so many.
+func TestNodesDeclaredOutsideAStep(t *testing.T) {
+	env := with(capturedEnvs(t)["22.05.8-sbatch-batch"], "SLURM_JOB_NUM_NODES", "4")
+	for n, want := range map[int]string{
+		2: "Slurm job 2 has 4 nodes, and this launcher is not in a step of it: start one per node: srun --nodes=2 --ntasks=2 ",
+		4: "Slurm job 2 has 4 nodes, and this launcher is not in a step of it: start one per node: srun --nodes=4 --ntasks=4 ",
+		5: "--nnodes is 5, but Slurm job 2 has 4 nodes: leave it out, or ",
+	} {
+		for _, req := range []Request{{NNodes: &n}, {NNodes: &n, MasterAddr: "n1", MasterPort: 1, HasRunID: true}} {
+			_, err := Resolve(req, env)
+			if message := usage(t, err); !strings.HasPrefix(message, want) {
+				t.Errorf("--nnodes %d:\n got %s\nwant %s", n, message, want)
+			}
+		}
+	}
+	_, err := Resolve(Request{NNodes: ptr(2)}, oneNode(env))
+	if message := usage(t, err); !strings.HasPrefix(message, "--nnodes is 2, but Slurm job 2 has 1 node: ") {
+		t.Error(message)
+	}
+	het := with(capturedEnvs(t)["26.05.3-het-batch"], "SLURM_JOB_NUM_NODES_HET_GROUP_1", "3")
+	_, err = Resolve(Request{NNodes: ptr(2)}, het)
+	if message := usage(t, err); !strings.HasPrefix(message, "--nnodes is 2, but Slurm job 7 has 4 nodes: ") {
+		t.Error(message)
+	}
+	if got, err := Resolve(Request{NNodes: ptr(1)}, env); err != nil || got.Nodes != 1 {
+		t.Errorf("one node on purpose: %+v, %v", got, err)
+	}
+}

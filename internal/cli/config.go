@@ -235,7 +235,7 @@ func readRequest(s settings, c launcher.Config, gpus gpuCount) (ranks.Request, e
 	r := ranks.Request{
 		NProc: s.get("nproc").text, NProcSet: s.get("nproc").given, MasterAddr: s.get("master-addr").text, MasterPort: c.MasterPort,
 		Scheduler: s.get("scheduler").text, MaxRestarts: c.Policy.MaxRestarts,
-		CPUs: cpus.Usable(os.DirFS("/")), Foreign: ranks.ForeignProcess, Origin: map[string]string{},
+		CPUs: cpus.Usable(os.DirFS("/")), Foreign: ranks.ForeignProcess, StepAbove: ranks.StepAbove, Origin: map[string]string{},
 	}
 	r.GPUs, r.GPUsKnown = gpus()
 	for _, name := range []string{"nproc", "nnodes", "node-rank", "master-addr", "master-port", "scheduler", "max-restarts"} {

@@ -117,10 +117,10 @@ func TestRequest(t *testing.T) {
 			"--master-port": "--master-port", "--scheduler": "--scheduler", "--max-restarts": "--max-restarts",
 		},
 	}
-	if got.CPUs < 1 || got.Foreign == nil {
-		t.Errorf("%d CPUs, foreign processes known: %v", got.CPUs, got.Foreign != nil)
+	if got.CPUs < 1 || got.Foreign == nil || got.StepAbove == nil {
+		t.Errorf("%d CPUs, foreign processes known: %v, the step above: %v", got.CPUs, got.Foreign != nil, got.StepAbove != nil)
 	}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(ranks.Request{}, "CPUs", "Foreign")); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(ranks.Request{}, "CPUs", "Foreign", "StepAbove")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if alone := configured(t, nil).Request; alone.NNodes != nil || alone.NodeRank != nil || alone.HasRunID || alone.MasterPort != 0 {

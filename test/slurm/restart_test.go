@@ -159,3 +159,26 @@ func TestSeveralLaunchersOnANode(t *testing.T) {
 		t.Errorf("exit code %d:\n%s", code, j.out.String())
 	}
 }
+
+// A job that is submitted in the shell of a step inherits that step's variables. Its batch
+// script is no step all the same, also on the node of that shell.
+func TestBatchSubmittedInAStep(t *testing.T) {
+	t.Parallel()
+	c, h := sharedCluster(t), newHub(t)
+	c.clean(h)
+	dir := c.folder(t)
+	if err := os.WriteFile(filepath.Join(dir, "script.sh"), []byte("#!/bin/sh\nlenslaunch --nproc 2 -- rank 2>err\nrank code $?\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	// The shell's own job ends with the submission: the new one may get any nodes.
+	j := c.start(h, nil, "srun", "--quiet", "--nodes=1", "--ntasks=1", "sbatch", "--parsable", "--nodes=2", "--chdir="+dir, "--output="+dir+"/out", dir+"/script.sh")
+	if code := j.code(); code != 0 {
+		t.Fatalf("exit code %d", code)
+	}
+	h.note("code 2")
+	c.wait(h, strings.TrimSpace(j.out.String()))
+	text, err := os.ReadFile(filepath.Join(dir, "err"))
+	if err != nil || !strings.Contains(string(text), "is left over, ") || !strings.Contains(string(text), "start one per node: srun --nodes=2 --ntasks=2") {
+		t.Errorf("%v: %s", err, text)
+	}
+}
