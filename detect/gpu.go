@@ -52,8 +52,7 @@ func GPUs(ctx context.Context, host Host) GPUSet {
 	return GPUSet{GPUs: list, Err: err}
 }
 
-// Count returns how many GPUs a process with this environment may use, and
-// whether that is known: as many as CUDA_VISIBLE_DEVICES has entries if it is
+// Count is host.gpu.count, and whether it is known: as many as CUDA_VISIBLE_DEVICES has entries if it is
 // set (0 if it is blank), else all that were found.
 func (s GPUSet) Count(env map[string]string) (n int, known bool) {
 	if value, set := env[visibleDevices]; set {
@@ -63,6 +62,29 @@ func (s GPUSet) Count(env map[string]string) (n int, known bool) {
 		return strings.Count(value, ",") + 1, true
 	}
 	return len(s.GPUs), len(s.GPUs) > 0
+}
+
+// Usable returns how many GPUs CUDA would give to a process with this environment, and
+// whether that is known. It reads CUDA_VISIBLE_DEVICES as CUDA does: what follows an entry
+// that names no GPU is not visible, which is how "-1", and Slurm's "NoDevFiles" for a job
+// that has asked for none, hide all. [GPUSet.Count] is Lens's plain rule instead.
+func (s GPUSet) Usable(env map[string]string) (n int, known bool) {
+	value, set := env[visibleDevices]
+	if !set {
+		return s.Count(env)
+	}
+	for entry := range strings.SplitSeq(value, ",") {
+		if !namesGPU(semconv.TrimSpace(entry)) {
+			break
+		}
+		n++
+	}
+	return n, true
+}
+
+// namesGPU: a number, or the UUID of a GPU or of a part of one.
+func namesGPU(entry string) bool {
+	return entry != "" && '0' <= entry[0] && entry[0] <= '9' || strings.HasPrefix(entry, "GPU-") || strings.HasPrefix(entry, "MIG-")
 }
 
 // Rank returns the nv.gpu.* attributes of the GPU that local rank localRank uses

@@ -94,6 +94,24 @@ func TestCount(t *testing.T) {
 	}
 }
 
+// How many ranks --nproc gpu means: CUDA's reading, not Lens's count of entries.
+func TestUsable(t *testing.T) {
+	for value, want := range map[string]int{
+		"": 0, " ": 0, "-1": 0, "NoDevFiles": 0, "0": 1, "0,1": 2, "0,1,": 2, " 2 , 3": 2, "0,-1,1": 1, ",0": 0,
+		"GPU-8932f937,GPU-a": 2, "MIG-GPU-a/1/0": 1, "MIG-5c8f3a7e": 1, "0,x,1": 1, "1,0,7,6": 4,
+	} {
+		if n, known := hopper.Usable(map[string]string{"CUDA_VISIBLE_DEVICES": value}); n != want || !known {
+			t.Errorf("%q: %d, %v, want %d", value, n, known, want)
+		}
+	}
+	if n, known := hopper.Usable(nil); n != 3 || !known {
+		t.Errorf("all of the host: %d, %v", n, known)
+	}
+	if n, known := (GPUSet{}).Usable(nil); n != 0 || known {
+		t.Errorf("nobody knows: %d, %v", n, known)
+	}
+}
+
 func TestPCIBusID(t *testing.T) {
 	for text, want := range map[string]string{
 		"00000000:3B:00.0": "0000:3b:00.0", "0000:3b:00.0": "0000:3b:00.0", "00010000:E1:00.7": "10000:e1:00.7",

@@ -86,7 +86,7 @@ func (p *Plan) bindGPUs(gpus detect.GPUSet) error {
 	if !p.Placement.OneGPU {
 		return nil
 	}
-	count, known := gpus.Count(p.Env)
+	count, known := gpus.Usable(p.Env)
 	if !known {
 		count = -1
 	}

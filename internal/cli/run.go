@@ -39,7 +39,7 @@ func (c *call) plan(s settings, command []string) (*job, error) {
 	host := detect.SystemHost()
 	// One query for all; asked for only once the flags have been found right.
 	gpus := sync.OnceValue(func() detect.GPUSet { return detect.GPUs(context.Background(), host) })
-	config, err := config(s, command, func() (int, bool) { return gpus().Count(c.env) })
+	config, err := config(s, command, func() (int, bool) { return gpus().Usable(c.env) })
 	if err != nil {
 		return nil, err
 	}

@@ -104,6 +104,7 @@ func TestGPUBind(t *testing.T) {
 		{"fewer than the list says", set("0,1,9"), 2, 2, "", "CUDA_VISIBLE_DEVICES=0,1,9 shows 2"},
 		{"hidden on purpose", set(""), 0, 0, "", "CUDA_VISIBLE_DEVICES= shows 0"},
 		{"hidden by -1", set("-1"), 0, -1, "", "CUDA_VISIBLE_DEVICES=-1 shows 0"},
+		{"hidden by Slurm", set("NoDevFiles"), 0, -1, "", "CUDA_VISIBLE_DEVICES=NoDevFiles shows 0"},
 		{"the list ends at what is none", set("3,-1,4"), 1, 3, "", "CUDA_VISIBLE_DEVICES=3,-1,4 shows 1"},
 		{"two ranks on one GPU", set("0,1,0"), 0, 3, "", "CUDA_VISIBLE_DEVICES=0,1,0 names 0 twice"},
 		{"no rank", nil, -1, 8, "", "there is no such rank"},

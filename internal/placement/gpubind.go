@@ -56,12 +56,12 @@ func gpuEntry(env map[string]string, localRank, gpus int) (string, error) {
 }
 
 // visible splits the list as CUDA does: what follows an entry that is none is not
-// visible, which is how "-1" hides all.
+// visible, which is how "-1", and Slurm's "NoDevFiles", hide all.
 func visible(value string) []string {
 	var entries []string
 	for entry := range strings.SplitSeq(value, ",") {
 		entry = strings.TrimSpace(entry)
-		if entry == "" || strings.HasPrefix(entry, "-") {
+		if entry == "" || strings.HasPrefix(entry, "-") || entry == "NoDevFiles" {
 			break
 		}
 		entries = append(entries, entry)
