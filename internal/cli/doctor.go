@@ -10,8 +10,10 @@ import (
 	"strings"
 	"time"
 
+	"lenslaunch/detect"
 	"lenslaunch/internal/address"
 	"lenslaunch/internal/doctor"
+	"lenslaunch/internal/otelsetup"
 	"lenslaunch/internal/port"
 	"lenslaunch/launcher"
 	"lenslaunch/ranks"
@@ -54,17 +56,25 @@ func (c *call) diagnose(s settings) ([]doctor.Finding, error) {
 		return nil, err
 	}
 	subject := c.asked(s)
+	e, wrong := readExport(s)
+	if wrong != nil {
+		return nil, wrong
+	}
+	o := e.options(c.env)
 	var place []doctor.Finding
 	if err != nil {
 		problem, hint := apart(err)
 		place = append(place, doctor.Finding{Check: "place", Level: doctor.Problem, Found: problem, Do: hint})
+		unplaced(&subject)
 	} else {
 		place = append(place, doctor.Finding{Check: "place", Level: doctor.Good, Found: strings.Join(j.plan.Why, "; ")})
 		for _, warning := range j.plan.Warnings {
 			place = append(place, doctor.Finding{Check: "place", Level: doctor.Warning, Found: warning, Do: "see above what it is about"})
 		}
 		c.describe(&subject, j)
+		o.Dir = nodeDir(j.plan)
 	}
+	collectors(&subject, o)
 	return append(place, doctor.Check(context.Background(), subject)...), nil
 }
 
@@ -89,6 +99,34 @@ func (c *call) asked(s settings) doctor.Subject {
 	}
 	subject.FileLimit, subject.FileNeed = systemCapacity().files, uint64(subject.LocalSize)*filesPerRank+filesBeside
 	return subject
+}
+
+// unplaced counts the GPUs for a launch that is refused: how many it has nobody has said.
+func unplaced(s *doctor.Subject) {
+	s.Unplaced = true
+	if s.GPUs, s.GPUsKnown = detect.GPUs(context.Background(), detect.SystemHost()).Usable(s.Env); s.GPUs > 0 && (s.NProc == "auto" || s.NProc == "gpu") {
+		s.LocalSize = s.GPUs
+	}
+	s.FileNeed = uint64(s.LocalSize)*filesPerRank + filesBeside
+}
+
+// nodeDir is where a node's own files would lie, empty: nowhere.
+func nodeDir(p *launcher.Plan) string {
+	if p.RunDir == "" || p.World.Nodes == 1 {
+		return p.RunDir
+	}
+	return filepath.Join(p.RunDir, "node-"+strconv.Itoa(p.World.NodeRank))
+}
+
+// collectors says where telemetry would go.
+func collectors(s *doctor.Subject, o otelsetup.Options) {
+	list, other, err := o.Destinations()
+	for _, d := range list {
+		s.Collectors = append(s.Collectors, doctor.Collector{Signals: d.Signals, Protocol: d.Protocol, Endpoint: d.Endpoint, Shown: d.Shown, TLS: d.TLS, Proxy: d.Proxy})
+	}
+	if s.TelemetryElse = other; err != nil {
+		s.TelemetryFault = oneLine(err.Error())
+	}
 }
 
 // describe fills in what the launch would be.

@@ -1,11 +1,15 @@
 package doctor
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -13,13 +17,8 @@ import (
 )
 
 // http1 is a collector that takes OTLP over HTTP.
-func http1(t *testing.T, secure bool) string {
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusBadRequest) }))
-	if secure {
-		server.StartTLS()
-	} else {
-		server.Start()
-	}
+func http1(t *testing.T) string {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusBadRequest) }))
 	t.Cleanup(server.Close)
 	return server.URL
 }
@@ -56,32 +55,107 @@ func stranger(t *testing.T) string {
 	return "http://" + l.Addr().String()
 }
 
+// hangUp closes every connection without a word, as a load balancer without a backend.
+func hangUp(t *testing.T) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = conn.Read(make([]byte, 4096))
+			conn.Close()
+		}
+	}()
+	return "http://" + l.Addr().String()
+}
+
+// to is a collector at an endpoint, with a password that nobody shall see.
+func to(t *testing.T, endpoint, protocol string) Collector {
+	t.Helper()
+	u, err := url.Parse(endpoint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := u.String()
+	u.User = url.UserPassword("me", "geheim")
+	return Collector{Signals: "traces", Protocol: protocol, Endpoint: u, Shown: shown}
+}
+
 func TestCollector(t *testing.T) {
-	plain, secure, rpc := http1(t, false), http1(t, true), overGRPC(t)
+	plain, secure, rpc := http1(t), httptest.NewTLSServer(http.NotFoundHandler()), overGRPC(t)
+	t.Cleanup(secure.Close)
+	socket := filepath.Join(t.TempDir(), "socket")
+	l, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := grpc.NewServer()
+	go func() { _ = server.Serve(l) }()
+	t.Cleanup(server.Stop)
 	for _, test := range []struct {
 		endpoint, protocol string
 		level              Level
 		found              string
 	}{
-		{"", "", Note, "no collector is named"},
-		{rpc, "", Good, "is reached and speaks grpc"},
-		{rpc, "grpc", Good, "is reached and speaks grpc"},
+		{rpc, "grpc", Good, "is reached and speaks grpc, for traces"},
+		{"unix://" + socket, "grpc", Good, "is reached and speaks grpc"},
 		{plain, "http/protobuf", Good, "is reached and speaks http/protobuf"},
-		{secure, "http/protobuf", Good, "is reached and speaks http/protobuf"},
 		{plain, "grpc", Warning, "speaks HTTP/1.1, and grpc is asked for"},
 		{rpc, "http/protobuf", Warning, "speaks HTTP/2 alone, as gRPC does, and http/protobuf is asked for"},
 		{stranger(t), "http/protobuf", Warning, "answers neither as HTTP nor as gRPC"},
+		{hangUp(t), "grpc", Warning, "hangs up without an answer"},
+		{hangUp(t), "http/protobuf", Warning, "hangs up without an answer"},
 		{"http://127.0.0.1:1", "grpc", Warning, "is not reached"},
 		{strings.Replace(plain, "http:", "https:", 1), "http/protobuf", Warning, "TLS"},
-		{"collector:4317", "grpc", Warning, "is no endpoint"},
+		{secure.URL, "http/protobuf", Warning, "is not trusted: x509: "},
 	} {
 		s := subject()
-		s.Env["OTEL_EXPORTER_OTLP_ENDPOINT"], s.Env["OTEL_EXPORTER_OTLP_PROTOCOL"] = test.endpoint, test.protocol
-		expect(t, collector(t.Context(), s), test.level, test.found)
+		s.Collectors = []Collector{to(t, test.endpoint, test.protocol)}
+		list := telemetry(t.Context(), s)
+		expect(t, list, test.level, test.found)
+		if strings.Contains(list[0].Found, "geheim") {
+			t.Errorf("a password: %+v", list)
+		}
 	}
+	trusted := to(t, secure.URL, "http/protobuf")
+	trusted.TLS = &tls.Config{RootCAs: x509.NewCertPool()}
+	trusted.TLS.RootCAs.AddCert(secure.Certificate())
 	s := subject()
-	s.Env["OTEL_EXPORTER_OTLP_ENDPOINT"], s.Env["OTEL_SDK_DISABLED"] = rpc, "true"
-	expect(t, collector(t.Context(), s), Note, "no collector is named")
+	s.Collectors = []Collector{trusted}
+	expect(t, telemetry(t.Context(), s), Good, "is reached and speaks http/protobuf")
+	s.Collectors[0].Proxy = "proxy:3128"
+	expect(t, telemetry(t.Context(), s), Note, "through the proxy proxy:3128, which was not tried")
+}
+
+// Without a collector.
+func TestTelemetryElsewhere(t *testing.T) {
+	s := subject()
+	expect(t, telemetry(t.Context(), s), Note, "no collector is named")
+	s.TelemetryElse = "file run/spans.jsonl"
+	expect(t, telemetry(t.Context(), s), Good, "it goes to file run/spans.jsonl")
+	s.TelemetryFault = `OTEL_EXPORTER_OTLP_ENDPOINT="c:4317" is no endpoint`
+	expect(t, telemetry(t.Context(), s), Warning, "is no endpoint")
+}
+
+// Where the exporters connect to, if the endpoint has no port.
+func TestHostPort(t *testing.T) {
+	for endpoint, want := range map[string][2]string{
+		"http://c": {"c:80", "c:443"}, "https://c": {"c:443", "c:443"}, "http://c:4317": {"c:4317", "c:4317"}, "http://[fd00::1]:4317": {"[fd00::1]:4317", "[fd00::1]:4317"},
+	} {
+		u, err := url.Parse(endpoint)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := [2]string{hostPort(u, false), hostPort(u, true)}; got != want {
+			t.Errorf("%s: %q, want %q", endpoint, got, want)
+		}
+	}
 }
 
 func FuzzAnswer(f *testing.F) {

@@ -6,7 +6,8 @@
 //
 // It promises that a finding of [Problem] is a launch that will fail, or ranks that will
 // not find each other, and that each finding but [Good] says what to do. A check that
-// cannot tell says so, and is no problem. All together take some seconds at the most.
+// cannot tell says so, and is no problem. What asks others (names, collectors) has some
+// seconds for it, however silent they are.
 //
 // What it does not do: it decides nothing about ranks (the caller brings the decision
 // with it), starts none, and sends nothing to a collector but the opening of a

@@ -32,6 +32,7 @@ type Finding struct {
 type Subject struct {
 	Env map[string]string
 
+	Unplaced                   bool // the launch is refused: the next three are guesses
 	Nodes, NodeRank, LocalSize int
 	Hosts                      []string // names of the nodes where the scheduler gives them
 	MasterAddr                 string   // empty: not known
@@ -48,6 +49,10 @@ type Subject struct {
 	FileLimit uint64 // open files, 0: no limit
 	FileNeed  uint64 // what the ranks need of them
 
+	Collectors     []Collector // where telemetry would be sent to
+	TelemetryElse  string      // a file or a console where it goes; empty: nowhere
+	TelemetryFault string      // what is wrong with the variables that say so
+
 	Network address.Network
 	Now     func() time.Time
 }
@@ -56,7 +61,7 @@ type Subject struct {
 func Check(ctx context.Context, s Subject) []Finding {
 	var all []Finding
 	for _, check := range []func(context.Context, Subject) []Finding{
-		kernel, groups, limits, sharedMemory, gpus, names, ports, collector, directories, variables, clock,
+		kernel, groups, limits, sharedMemory, gpus, names, ports, telemetry, directories, variables, clock,
 	} {
 		all = append(all, check(ctx, s)...)
 	}

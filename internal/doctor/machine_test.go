@@ -28,7 +28,7 @@ func expect(t *testing.T, list []Finding, level Level, found string) {
 // Every finding that is not good says what to do, and is one line.
 func TestEveryFindingSaysWhatToDo(t *testing.T) {
 	s := subject()
-	s.Env["OTEL_EXPORTER_OTLP_ENDPOINT"] = "nonsense"
+	s.TelemetryFault = "nonsense"
 	s.RunDir, s.StateDir = t.TempDir(), t.TempDir()
 	checks := map[string]bool{}
 	for _, f := range Check(t.Context(), s) {

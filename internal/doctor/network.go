@@ -7,31 +7,50 @@ import (
 	"net"
 	"net/netip"
 	"slices"
-	"strconv"
-	"strings"
+	"time"
 
 	"lenslaunch/internal/port"
 )
 
+// nameTime bounds what name servers may take to answer. With several of them and a list of
+// domains to search a resolver goes on for minutes where none does.
+const nameTime = 8 * time.Second
+
 // names looks the head up both ways: its name as everybody does, and on the head itself
 // whether the address is one of this host.
 func names(ctx context.Context, s Subject) []Finding {
+	if s.Unplaced {
+		return one("names", Note, "look again once this node has a place", "not looked up: where this node stands is not known")
+	}
+	ctx, cancel := context.WithTimeout(ctx, nameTime)
+	defer cancel()
 	if s.Nodes < 2 {
 		return one("names", Good, "", "one node: nobody has to find it")
 	}
 	if len(s.Hosts) > 0 && (s.MasterAddr == "" || s.MasterAddr == s.Hosts[0]) {
 		found, err := s.Network.Head(ctx, s.Hosts, s.Iface, s.NodeRank == 0)
+		if ctx.Err() != nil {
+			return silent(s.Hosts[0])
+		}
 		if err != nil {
 			return one("names", Problem, "give --master-addr A (an address of the head that all nodes reach) or --iface NAME, or mend the names of the nodes", "%v", err)
 		}
 		return backwards(ctx, s, []netip.Addr{found.Addr}, found.Why)
 	}
 	all, err := s.Network.Lookup(ctx, s.MasterAddr)
+	if err != nil && ctx.Err() != nil {
+		return silent(s.MasterAddr)
+	}
 	if err != nil || len(all) == 0 {
 		return one("names", Problem, "give the address instead, or mend the name; in Kubernetes the head's pod must have an address, and its service publishNotReadyAddresses",
 			"the head %s does not resolve here", s.MasterAddr)
 	}
 	return backwards(ctx, s, all, fmt.Sprintf("the head %s is %s", s.MasterAddr, all[0]))
+}
+
+// silent: nobody has answered for the name.
+func silent(name string) []Finding {
+	return one("names", Problem, "look at the name servers in /etc/resolv.conf, or give the head's address", "no name server answers for the head %s within %v", name, nameTime)
 }
 
 // backwards asks the other way: is this the host that has the head's address?
@@ -96,19 +115,4 @@ func fixedPort(number int) []Finding {
 	}
 	held.Close()
 	return one("ports", Good, "", "port %d is free", number)
-}
-
-// hostPort is where a URL's collector listens.
-func hostPort(host, portText, scheme string, grpc bool) string {
-	if portText == "" {
-		switch {
-		case scheme == "https":
-			portText = "443"
-		case grpc:
-			portText = strconv.Itoa(4317)
-		default:
-			portText = "80"
-		}
-	}
-	return net.JoinHostPort(strings.Trim(host, "[]"), portText)
 }

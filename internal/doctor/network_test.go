@@ -53,6 +53,28 @@ func TestNames(t *testing.T) {
 	}
 }
 
+// Name servers that say nothing, for as long as one asks.
+func TestNameServersThatAreSilent(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // the time is over
+	s := subject()
+	s.Nodes, s.NodeRank, s.Hosts = 2, 1, []string{"n1", "n2"}
+	bounded := false
+	s.Network.Lookup = func(ctx context.Context, _ string) ([]netip.Addr, error) {
+		_, bounded = ctx.Deadline()
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	expect(t, names(ctx, s), Problem, "no name server answers for the head n1")
+	s.Hosts, s.MasterAddr = nil, "train-0.train"
+	expect(t, names(ctx, s), Problem, "no name server answers for the head train-0.train")
+	if !bounded {
+		t.Error("a lookup may take any time")
+	}
+	s.Unplaced = true
+	expect(t, names(ctx, s), Note, "where this node stands is not known")
+}
+
 // The name of the head that leads to this host, which is another one.
 func TestNameOfTheHeadLeadsHere(t *testing.T) {
 	for _, own := range ownAddresses() {

@@ -34,7 +34,7 @@ func variables(_ context.Context, s Subject) []Finding {
 		add(Warning, "unset the other one's, or say --scheduler slurm or kubernetes", "Slurm's variables and a training operator's (PET_*) are both set: Slurm's count")
 	}
 	if id := s.Env["SLURM_STEP_ID"]; id != "" && s.Env["SLURM_STEP_NODELIST"] != "" && s.Env["SLURM_NODEID"] == "" {
-		add(Problem, "start it with srun", "there is a Slurm step, and SLURM_NODEID is not set")
+		add(Warning, "start it with srun", "there is a Slurm step, and SLURM_NODEID is not set")
 	}
 	if stale := inherited(s.Env); len(stale) > 0 {
 		add(Note, "nothing: they describe another launcher's ranks, and every rank gets its own", "%s inherited", strings.Join(stale, ", "))

@@ -15,7 +15,7 @@ func TestVariables(t *testing.T) {
 		{map[string]string{"SLURM_JOB_ID": "7", "SLURM_JOBID": "8"}, Warning, `SLURM_JOB_ID is "7" and SLURM_JOBID is "8"`},
 		{map[string]string{"JOB_COMPLETION_INDEX": "1", "PET_NODE_RANK": "2"}, Warning, `JOB_COMPLETION_INDEX is "1"`},
 		{map[string]string{"SLURM_JOB_ID": "7", "PET_NNODES": "2"}, Warning, "are both set: Slurm's count"},
-		{map[string]string{"SLURM_STEP_ID": "0", "SLURM_STEP_NODELIST": "n1"}, Problem, "SLURM_NODEID is not set"},
+		{map[string]string{"SLURM_STEP_ID": "0", "SLURM_STEP_NODELIST": "n1"}, Warning, "SLURM_NODEID is not set"},
 		{map[string]string{"WORLD_SIZE": "8", "RANK": "3"}, Note, "RANK, WORLD_SIZE inherited"},
 	} {
 		s := subject()
