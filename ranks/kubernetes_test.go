@@ -144,12 +144,17 @@ func TestKubeflowThatCannotBe(t *testing.T) {
 		{"PET_MASTER_PORT", "unset", "--master-port P"},
 		{"PET_MASTER_ADDR", "", "--master-addr A"},
 		{"PET_MASTER_ADDR", "a:1", `PET_MASTER_ADDR is "a:1", which is no host`},
+		{"PET_MASTER_ADDR", "[fd00::1]", `PET_MASTER_ADDR is "[fd00::1]", which is no host`},
+		{"PET_MASTER_ADDR", "fd00::1::2", `PET_MASTER_ADDR is "fd00::1::2", which is no host`},
 		{"PET_NPROC_PER_NODE", "many", `PET_NPROC_PER_NODE is "many"`},
 	} {
 		_, err := Resolve(Request{HasRunID: true}, with(trainJob("1"), test.name, test.value))
 		if message := usage(t, err); !strings.Contains(message, test.want) {
 			t.Errorf("%s=%q:\n got %s\nwant %s", test.name, test.value, message, test.want)
 		}
+	}
+	if got, err := Resolve(Request{HasRunID: true}, with(trainJob("1"), "PET_MASTER_ADDR", "fd00::1")); err != nil || got.MasterAddr != "fd00::1" {
+		t.Errorf("an IPv6 head: %+v, %v", got, err)
 	}
 	// A range of one size is a size, and flags make an elastic one fixed.
 	if got, err := Resolve(Request{HasRunID: true}, with(trainJob("1"), "PET_NNODES", "2:2")); err != nil || got.Nodes != 2 {

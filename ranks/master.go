@@ -3,6 +3,7 @@ package ranks
 import (
 	"fmt"
 	"math"
+	"net/netip"
 	"strings"
 )
 
@@ -20,9 +21,10 @@ func (r *resolver) decideAddress() error {
 	default:
 		return nil
 	}
-	// One colon is host:port (IPv6 has two at least). Left in, every rank would
+	// One colon is host:port, more are IPv6 or nothing. Left in, every rank would
 	// wait a long time for a name that does not exist.
-	if strings.Count(r.MasterAddr, ":") == 1 || strings.ContainsAny(r.MasterAddr, " \t\r\n") {
+	_, err := netip.ParseAddr(r.MasterAddr)
+	if err != nil && strings.ContainsAny(r.MasterAddr, ": \t\r\n[]") {
 		return &UsageError{
 			fmt.Sprintf("%s is %q, which is no host", from, clip(r.MasterAddr, 64)),
 			"give a name or an address alone, and the port with --master-port",
