@@ -109,8 +109,13 @@ func TestContainerExample(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	cmd := exec.Command("bash", "../../examples/slurm/container.sbatch", "python", "train.py")
-	cmd.Env = []string{"PATH=" + dir + ":/usr/bin:/bin", "IMAGE=image", "RUNS=" + dir + "/runs", "SLURM_JOB_NUM_NODES=2", "SLURM_JOB_ID=7", "SLURM_CPUS_ON_NODE=8"}
+	script, err := filepath.Abs("../../examples/slurm/container.sbatch")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("bash", script, "python", "train.py")
+	cmd.Dir = dir // RUNS is relative: in the container it would be no place
+	cmd.Env = []string{"PATH=" + dir + ":/usr/bin:/bin", "IMAGE=image", "RUNS=runs", "SLURM_JOB_NUM_NODES=2", "SLURM_JOB_ID=7", "SLURM_JOB_CPUS_PER_NODE=16,8(x2),12"}
 	text, _ := cmd.CombinedOutput()
 	want := "srun --ntasks=2 --ntasks-per-node=1 --cpus-per-task=8 --kill-on-bad-exit=1 --container-image=image " +
 		"--container-mounts=" + dir + "/lenslaunch:/usr/local/bin/lenslaunch:ro," + dir + "/runs:" + dir + "/runs " +

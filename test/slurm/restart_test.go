@@ -57,7 +57,7 @@ func TestTrainLoop(t *testing.T) {
 	c, h := sharedCluster(t), newHub(t)
 	c.clean(h)
 	dir := c.folder(t)
-	id := c.submit(h, dir, []string{"LENSLAUNCH_FLAGS=--nproc=2", modeVariable + "=save"}, c.home("train.sbatch"), "rank")
+	id := c.submit(h, dir, []string{"LENSLAUNCH_FLAGS=--nproc=2", "LEAST=0", modeVariable + "=save"}, c.home("train.sbatch"), "rank")
 	uuids := map[string]bool{}
 	attempt := func(count string) []*life {
 		list := h.ranks(4)
@@ -87,6 +87,35 @@ func TestTrainLoop(t *testing.T) {
 	names, err := filepath.Glob(filepath.Join(dir, "runs", id, "attempt-*"))
 	if err != nil || len(names) != 4 {
 		t.Errorf("%v: %q", err, names)
+	}
+}
+
+// A save request to an execution that has just begun, as Slurm sends one where the time limit
+// is below the notice, does not go round by requeues: a new step goes on. The nodes have not
+// the same number of CPUs.
+func TestTrainLoopThatHasJustBegun(t *testing.T) {
+	t.Parallel()
+	c, h := sharedCluster(t), newHub(t)
+	c.clean(h)
+	env := []string{"LENSLAUNCH_FLAGS=--nproc=1", modeVariable + "=save"}
+	id := c.submit(h, c.folder(t), env, "--nodes=2", "--ntasks=3", "--ntasks-per-node=2", "--distribution=block", c.home("train.sbatch"), "rank")
+	list := h.ranks(2)
+	c.must(h, "scancel", "--signal=USR1", id)
+	h.end(soon, list...)
+	list = h.ranks(2)
+	agree(t, list, 1)
+	if got := carrierOf(list[1])["slurm.restart_count"]; got != "1" {
+		t.Errorf("restart count %q", got)
+	}
+	if text := c.must(h, "scontrol", "show", "job", id); !strings.Contains(text, "Restarts=0") {
+		t.Error(text)
+	}
+	for _, l := range list {
+		l.tell("exit 0")
+	}
+	c.wait(h, id)
+	if state := c.state(h, id); state != "COMPLETED" {
+		t.Errorf("state %s", state)
 	}
 }
 
