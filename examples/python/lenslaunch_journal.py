@@ -68,13 +68,19 @@ _SLOTS = 20480
 
 # Numbers of single words of 8 bytes.
 _CLEAN, _SKIPPED, _ACTIVITY = 2080 // 8, 2088 // 8, 2096 // 8
+_END = 232 // 8  # from the state word
 
 _MAX_NAME = 152
-_NAME = struct.Struct("<H152s")
-_pack = struct.Struct("<16s8s8sqIH154sqq").pack  # bytes 16..231 of a slot
+# Bytes 12..231 of a slot. What many spans have in common is one piece of bytes, which costs
+# less than its parts: 160 of the label, 16 of the progress.
+_fill = struct.Struct("<I16s8s8sq160s16s").pack_into
+_label = struct.Struct("<IHH152s").pack  # thread, scope, length of the name, name
+_progress = struct.Struct("<qq").pack  # step, epoch
 _NO_PARENT = bytes(8)
 _NAME_CUT, _PARENT_REMOTE = 0x40, 0x80
-_MAX_NAMES = 512  # names of spans that are kept ready
+_MAX_LABELS = 512  # that a thread keeps ready
+_NO_LABEL = object(), b"", 0  # it is of no scope that there is
+_ACTIVITY_STEP = 1_000_000  # nanoseconds: a store is worth more than this precision
 
 _INTERNAL, _UNSET = SpanKind.INTERNAL, StatusCode.UNSET
 
@@ -87,9 +93,9 @@ _ODD = (
 
 
 def _marks(kind, flags):
-    """The upper half of the word behind the state; kind is the API's, OTLP's is one more."""
+    """Bytes 12..15 of a slot; kind is the API's, OTLP's is one more."""
     kind += 1
-    return ((kind ^ flags ^ 0x5A) | kind << 16 | flags << 24) << 32
+    return (kind ^ flags ^ 0x5A) | kind << 16 | flags << 24
 
 
 # By trace flags, for a span of kind internal: 0 for one that is not sampled.
@@ -108,7 +114,8 @@ class JournalSpanProcessor(SpanProcessor):
     """
 
     def __init__(self, path=None):
-        self.step = self.epoch = 0  # set them as you go: spans that start carry them
+        self._step = self._epoch = 0
+        self._progress = bytes(16)
         self.error = None  # why there is no journal
         self._alive = b"\0"  # 1 in the only process that writes
         self._wrapped, self._provider = False, None
@@ -120,6 +127,25 @@ class JournalSpanProcessor(SpanProcessor):
                 self.on_start, self.on_end, *self._functions = _writer(self)
             except Exception as error:  # a program must run without a journal, too
                 self.error = error
+
+    @property
+    def step(self):
+        """Where the program is, like epoch: set them as you go. Spans that start carry them."""
+        return self._step
+
+    @step.setter
+    def step(self, step):
+        self._step = _integer(step)
+        self._progress = _progress(self._step, self._epoch)
+
+    @property
+    def epoch(self):
+        return self._epoch
+
+    @epoch.setter
+    def epoch(self, epoch):
+        self._epoch = _integer(epoch)
+        self._progress = _progress(self._step, self._epoch)
 
     @classmethod
     def from_env(cls):
@@ -156,7 +182,7 @@ def _writer(journal):
 
     Everything that they need is a variable of theirs, whatever can be prepared is, and
     little is checked: what they do not expect raises one of _ODD, and is no business of the
-    program's. All that can go wrong does so before a slot is taken.
+    program's. A slot is filled in place, which nobody sees: its state is still free.
 
     There are no locks: lists and dictionaries of Python hand out a slot, and whoever took a
     slot out of one owns it. The state word is written last, as one store of 8 bytes, so a
@@ -164,59 +190,45 @@ def _writer(journal):
     """
     data, words, alive = journal._map, journal._words, journal._alive
     halves = memoryview(data).cast("I")
-    free, opened, ended = _free_slots(words), {}, {}  # the latter by span id
+    free, opened, ended = _free_slots(data, words), {}, {}  # the latter by span id
     take, give, oldest = free.pop, free.append, []
-    names, thread_of = {}, threading.local()
-    # What many spans have in common, as of the last: one tuple each, for the threads' sake.
-    family = (object(), b"", b"", _LOCAL)  # parent, trace id, parent id, marks by trace flags
-    scope = (object(), 0)  # and its number
-    unset = None  # a status
+    thread_of = threading.local()
+    # What many spans have in common, as of the last: parent, trace id and its checksum, parent
+    # id, marks by trace flags. One tuple, for the threads' sake.
+    family = (object(), b"", 0, b"", _LOCAL)
+    active, unset = 0, None  # when the time of last activity is old; a status
     number_of = _common(data, words)
 
     def on_start(span, parent_context=None):
-        nonlocal family, scope
+        nonlocal family, active
         if not alive[0]:
             return
         try:
             context, parent = span._context, span._parent
             if parent is None:
                 trace_id, parent_id, marks = context[0].to_bytes(16, "big"), _NO_PARENT, _LOCAL
+                trace_crc = crc32(trace_id)
             else:
                 relation = family
                 if relation[0] is not parent:
-                    relation = family = (
-                        parent,
-                        parent[0].to_bytes(16, "big"),
-                        parent[1].to_bytes(8, "big"),
-                        _REMOTE if parent[2] else _LOCAL,
-                    )
-                _, trace_id, parent_id, marks = relation
+                    relation = family = _related(parent)
+                _, trace_id, trace_crc, parent_id, marks = relation
             mark = marks[context[3]]
             if not mark:
                 return  # recorded, but sampled out: nobody exports it
             if span._kind is not _INTERNAL:
                 mark ^= _KINDS[span._kind._value_]
-            name = names.get(span._name)
-            if name is None:
-                name, cut = _spell(span._name)
-                mark ^= cut
-                if not cut:
-                    if len(names) >= _MAX_NAMES:
-                        names.clear()
-                    names[span._name] = name
-            known = scope
-            if known[0] is not span._instrumentation_scope:
-                known = scope = (span._instrumentation_scope, number_of(span))
             try:
-                thread = thread_of.id
-            except AttributeError:
-                thread = thread_of.id = threading.get_native_id()
+                known = thread_of.labels[span._name]
+            except (AttributeError, KeyError):
+                known = _NO_LABEL
+            if known[0] is not span._instrumentation_scope:
+                known = learn(span)
+            _, label, cut = known
+            if cut:
+                mark ^= cut
             span_id, start = context[1], span._start_time
-            body = _pack(
-                trace_id, span_id.to_bytes(8, "big"), parent_id, start, thread, known[1], name,
-                journal.step, journal.epoch,
-            )  # fmt: skip
-            mark |= crc32(body)
+            id_bytes = span_id.to_bytes(8, "big")
             try:
                 slot = take()
             except IndexError:
@@ -224,15 +236,35 @@ def _writer(journal):
                 if slot is None:  # full of open spans: they are older, and matter more
                     words[_SKIPPED] += 1
                     return
-            word, check, place, state, _, _ = slot
-            data[place] = body
-            words[check] = mark
-            slot[3] = state = state + 4  # the next generation, open
+            word, check, place, rest, state = slot
+            try:
+                _fill(data, place, mark, trace_id, id_bytes, parent_id, start, label, journal._progress)
+            except BaseException:
+                give(slot)
+                raise
+            halves[check] = crc32(rest, trace_crc)
+            slot[4] = state = state + 4  # the next generation, open
             opened[span_id] = slot
             words[word] = state
-            words[_ACTIVITY] = start
+            if start > active:
+                active = start + _ACTIVITY_STEP
+                words[_ACTIVITY] = start
         except _ODD:
             again(on_start, span)
+
+    def learn(span):
+        """What spans of this thread, scope and name have in common: scope, label, marks."""
+        try:
+            labels = thread_of.labels
+        except AttributeError:
+            labels = thread_of.labels = {}
+            thread_of.id = threading.get_native_id()
+        name, cut = _spell(span._name)
+        label = _label(thread_of.id, number_of(span), len(name), name)
+        if len(labels) >= _MAX_LABELS:
+            labels.clear()
+        known = labels[span._name] = span._instrumentation_scope, label, cut
+        return known
 
     def on_end(span):
         """Forgets a span: for the processor that exports, registered before, it has ended."""
@@ -241,7 +273,7 @@ def _writer(journal):
         try:
             slot = opened.pop(span._context[1], None)
             if slot is not None:
-                words[slot[0]] = slot[3] - 1
+                words[slot[0]] = slot[4] - 1
                 give(slot)
         except _ODD:
             again(on_end, span)
@@ -256,16 +288,16 @@ def _writer(journal):
             slot = opened.pop(span_id, None)
             if slot is None:
                 return
-            word, _, _, state, end_word, marks = slot
-            words[end_word] = end = span._end_time
-            check = end ^ end >> 32
-            check ^= check >> 16
-            check = (check ^ check >> 8) & 0xFF
+            word, check, _, _, state = slot
+            words[word + _END] = end = span._end_time
+            fold = end ^ end >> 32
+            fold = (fold ^ fold >> 16) & 0xFFFF
+            fold = (fold ^ fold >> 8) & 0xFF
             if span._status is not unset:
                 if span._status.status_code is _UNSET:
                     unset = span._status  # most spans have the same one
-                check ^= span._status.status_code._value_ * 0x0101  # itself, and in the check
-            halves[marks] ^= check
+                fold ^= span._status.status_code._value_ * 0x0101  # itself, and in the check
+            halves[check + 1] ^= fold
             words[word] = state + 1
             ended[span_id] = slot
         except _ODD:
@@ -282,7 +314,6 @@ def _writer(journal):
         """Once more, with values that can be written."""
         if type(span) is not _Plain:
             try:
-                journal.step, journal.epoch = _integer(journal.step), _integer(journal.epoch)
                 function(_Plain(span))
             except _ODD:
                 pass
@@ -290,16 +321,16 @@ def _writer(journal):
     def exported(spans):
         if not alive[0]:
             return
-        try:
-            ids = [span._context[1] for span in spans]
-        except _ODD:
-            ids = [span.context.span_id for span in spans]
-        for span_id in ids:
+        for span in spans:
+            try:
+                span_id = span._context[1]
+            except _ODD:
+                span_id = span.context.span_id
             slot = ended.pop(span_id, None)
             if slot is None:  # arrived before the journal, in the wrong place, heard of its end
                 slot = opened.pop(span_id, None)
             if slot is not None:
-                words[slot[0]] = slot[3] - 1
+                words[slot[0]] = slot[4] - 1
                 give(slot)
 
     def oldest_ended():
@@ -311,7 +342,7 @@ def _writer(journal):
                 except IndexError:
                     break
                 if slot is not None:  # else it has been exported meanwhile
-                    words[slot[0]] = slot[3] - 1
+                    words[slot[0]] = slot[4] - 1
                     return slot
             try:  # a dictionary is slow to tell its first: some at once
                 oldest[:] = list(islice(ended, 64))[::-1]
@@ -322,29 +353,32 @@ def _writer(journal):
     return on_start, on_end, keep, keep_late, exported
 
 
-def _free_slots(words):
+def _free_slots(data, words):
     """What the functions of _writer() need of each free slot, as they need it.
 
-    The numbers of the state word and of the one behind it, the place of the body, the state
-    word of the last open span, the numbers of the end's word and of the marks' half word.
-    Slots that a program before execv has filled are left alone. It is a stack: the memory of
-    the slot that was freed last is the warmest.
+    The number of the state word and that of the checksum's half word, the place of what is
+    filled in, the body without the trace id (whose checksum many spans share), and the state
+    word of the last open span. Slots that a program before execv has filled are left alone.
+    It is a stack: the memory of the slot that was freed last is the warmest.
     """
-    first, step = _SLOTS // 8, _SLOT_SIZE // 8
+    first, step, view = _SLOTS // 8, _SLOT_SIZE // 8, memoryview(data)
     return [
-        [n, n + 1, slice(n * 8 + 16, n * 8 + 232), words[n] + 1, n + 232 // 8, n * 2 + 3]
+        [n, n * 2 + 2, n * 8 + 12, view[n * 8 + 32 : n * 8 + 232], words[n] + 1]
         for n in range(len(words) - step, first - 1, -step)
         if words[n] & 3 == 0
     ]
 
 
+def _related(parent):
+    """What the children of a span have in common."""
+    trace_id, parent_id = parent[0].to_bytes(16, "big"), parent[1].to_bytes(8, "big")
+    return parent, trace_id, crc32(trace_id), parent_id, _REMOTE if parent[2] else _LOCAL
+
+
 def _spell(name):
-    """Length and text of a name as they stand in a slot, and the marks of one that was cut."""
+    """The bytes of a name, and the marks of one that was cut."""
     data = name.encode()
-    if len(data) <= _MAX_NAME:
-        return _NAME.pack(len(data), data), 0
-    data = _cut(name, _MAX_NAME)
-    return _NAME.pack(len(data), data), _CUT
+    return (data, 0) if len(data) <= _MAX_NAME else (_cut(name, _MAX_NAME), _CUT)
 
 
 class _Plain:
