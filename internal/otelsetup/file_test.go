@@ -117,7 +117,7 @@ func TestFileBesideAnEndpoint(t *testing.T) {
 			t.Parallel()
 			env, file := environment(t), t.TempDir()+"/f.jsonl"
 			env["OTEL_METRICS_EXPORTER"] = "none"
-			telemetry, said := setup(t, Options{Env: env, File: file, Timeout: 4 * time.Second})
+			telemetry, said := setup(t, Options{Env: env, File: file, Timeout: 6 * time.Second})
 			const n = 600 // two batches: the second waits behind one that hangs
 			for range n / 2 {
 				_, s := telemetry.Tracer.Start(context.Background(), "ended")

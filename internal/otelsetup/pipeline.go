@@ -72,10 +72,7 @@ func (p *pipeline) shutdown(reason string, rest func(context.Context) Kept) {
 	// one that is over the provider would do nothing at all.
 	ctx, cancel := context.WithTimeout(context.Background(), p.timeout)
 	defer cancel()
-	// Exports are given up a little before the end. What is left then fails at
-	// once, so the count is exact and no goroutine stays behind; only a write
-	// to a console that blocks for ever needs the hard end.
-	soft := time.AfterFunc(p.timeout-p.timeout/10, func() { p.counter.abandon(errGivenUp) })
+	soft := time.AfterFunc(p.softly(), func() { p.counter.abandon(errGivenUp) })
 	defer soft.Stop()
 	close(p.over)
 
@@ -104,9 +101,20 @@ func (p *pipeline) shutdown(reason string, rest func(context.Context) Kept) {
 	p.report(left)
 }
 
+// softly is when exports are given up, a little before the end. What is left then fails at
+// once, so the count is exact and no goroutine stays behind; only a write to a console
+// that blocks for ever needs the hard end. A file beside a collector that hangs takes what
+// is left in between, also on a machine that is busy.
+func (p *pipeline) softly() time.Duration {
+	if p.counter.lasts {
+		return p.timeout - p.timeout/4
+	}
+	return p.timeout - p.timeout/10
+}
+
 // all ends everything at the same time: no part has to wait for another's collector.
 func (p *pipeline) all(ctx context.Context, rest func(context.Context)) {
-	softly, cancel := context.WithTimeout(ctx, p.timeout-p.timeout/10)
+	softly, cancel := context.WithTimeout(ctx, p.softly())
 	defer cancel()
 	var parts sync.WaitGroup
 	parts.Go(func() { p.meters.shutdown(softly) })
