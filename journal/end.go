@@ -29,14 +29,14 @@ func (w *Writer) OnEnd(s sdktrace.ReadOnlySpan) {
 	word := state.Load()
 	wrapped := w.wrapped.Load()
 	if !wrapped && !w.left.Load() {
-		state.Store(word &^ stateMask)
+		store64(w.data, offsetOf(slot), word&^stateMask)
 		w.release(slot)
 		return
 	}
 	// The order counts: a kill in between leaves an open span that is whole.
 	end := uint64(s.EndTime().UnixNano())
 	at := w.data[offsetOf(slot):][:slotSize]
-	word64(at, slotEnd).Store(end)
+	store64(at, slotEnd, end)
 	word32(at, slotMarks).Store(marks(otlpStatus(s.Status().Code), at[slotMarks+2], at[slotMarks+3], end))
 	if wrapped && !isNear { // back in the index before the state allows others to have the slot
 		w.index.insert(id, slot)
@@ -61,7 +61,7 @@ func (w *Writer) exported(id uint64) {
 	word := state.Load()
 	// The slot may have been given to another span meanwhile; if the ids agree now, the
 	// generation in the word tells whether it is given away next.
-	if word&stateMask != stateFree && w.ids[slot].Load() == id && state.CompareAndSwap(word, word&^stateMask) {
+	if word&stateMask != stateFree && w.owner(slot) == id && state.CompareAndSwap(word, word&^stateMask) {
 		w.release(slot)
 	}
 }
@@ -94,9 +94,20 @@ func (w *Writer) take(id uint64) (slot uint32, ok bool) {
 		}
 	}
 	if ok {
+		w.ids[slot].Store(id)
 		w.index.insert(id, slot)
 	}
 	return slot, ok
+}
+
+// owner is the span that a slot was last taken for: near knows it, or else ids.
+func (w *Writer) owner(slot uint32) uint64 {
+	if int(slot) < len(w.near) {
+		if id := w.near[slot].Load(); id != taken {
+			return id
+		}
+	}
+	return w.ids[slot].Load()
 }
 
 func (w *Writer) takeEnded() (slot uint32, ok bool) {
@@ -148,7 +159,7 @@ func (w *Writer) reuse(c *candidates) (slot uint32, ok bool) {
 			break
 		}
 		if one := c.list[i]; w.state(one.slot).CompareAndSwap(one.word, one.word&^stateMask) {
-			if id := w.ids[one.slot].Load(); id != 0 {
+			if id := w.owner(one.slot); id != 0 {
 				w.index.remove(id)
 			}
 			return one.slot, true

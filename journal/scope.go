@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"unsafe"
+
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 )
 
 // Room in an entry of the scope table: 8 bytes of CRC << 32 | version length << 16 |
@@ -41,8 +44,52 @@ func decodeScopes(b []byte) []Scope {
 // scopeTable numbers the scopes of a writer: 1 is the first entry of the table in the
 // file, 0 a scope for which there was no room.
 type scopeTable struct {
-	used  atomic.Int32
-	known atomic.Pointer[[]numbered]
+	used    atomic.Int32
+	known   atomic.Pointer[[]numbered]
+	tracers atomic.Pointer[[]tracerScope]
+}
+
+// maxTracers is how many tracers are known by address: what is known is never forgotten,
+// and a program may make any number.
+const maxTracers = 32
+
+// tracerScope is a tracer, which has one scope for life, by its address, and the scope's
+// number. The address is a pointer so that no other tracer ever has it.
+type tracerScope struct {
+	tracer unsafe.Pointer
+	number int
+}
+
+// ofTracer is the number of a tracer's scope, if it is known.
+func (t *scopeTable) ofTracer(tracer unsafe.Pointer) (number int, ok bool) {
+	if known := t.tracers.Load(); known != nil {
+		for _, k := range *known {
+			if k.tracer == tracer {
+				return k.number, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// remember lets ofTracer know a tracer. If another goroutine adds one at the same moment,
+// this one's turn comes with its next span.
+func (t *scopeTable) remember(tracer unsafe.Pointer, number int) {
+	known := t.tracers.Load()
+	longer := []tracerScope{{tracer, number}}
+	if known != nil {
+		if len(*known) >= maxTracers {
+			return
+		}
+		longer = append(slices.Clone(*known), longer...)
+	}
+	t.tracers.CompareAndSwap(known, &longer)
+}
+
+// numberOf finds or adds the scope of a span.
+func (t *scopeTable) numberOf(data []byte, s sdktrace.ReadOnlySpan) int {
+	scope := s.InstrumentationScope()
+	return t.number(data, scope.Name, scope.Version)
 }
 
 type numbered struct {

@@ -24,11 +24,12 @@ type Writer struct {
 	index *index  // of the spans that near does not find
 
 	scopes   scopeTable
-	resource atomic.Bool // written, or being written
+	resource atomic.Bool            // written, or being written
+	layout   atomic.Pointer[layout] // of the first span's type
 
 	wrapped atomic.Bool     // an exporter tells which spans have arrived
 	left    atomic.Bool     // after Shutdown
-	ids     []atomic.Uint64 // if wrapped: the span that a slot was last filled for
+	ids     []atomic.Uint64 // the span that a slot was last taken for, if near did not take it
 	oldest  atomic.Pointer[candidates]
 
 	step, epoch atomic.Int64
@@ -112,8 +113,9 @@ func (w *Writer) start(s sdktrace.ReadOnlySpan, sc, parent trace.SpanContext) {
 	}
 	if !w.resource.Load() && w.resource.CompareAndSwap(false, true) {
 		w.writeResource(s)
+		w.layout.Store(layoutOf(s))
 	}
-	start := uint64(s.StartTime().UnixNano())
+	start, kind, scope := w.fixed(s)
 	name := s.Name()
 	flags := uint8(sc.TraceFlags()) & flagsOfTrace
 	if parent.IsRemote() {
@@ -122,26 +124,22 @@ func (w *Writer) start(s sdktrace.ReadOnlySpan, sc, parent trace.SpanContext) {
 	if len(name) > maxName {
 		flags |= flagNameCut
 	}
-	scope := s.InstrumentationScope()
 
 	at := w.data[offsetOf(slot):][:slotSize]
 	traceID, spanID, parentID := sc.TraceID(), sc.SpanID(), parent.SpanID()
 	fillIDs(at, &traceID, &spanID, &parentID)
 	fillName(at, cut(name, maxName))
-	fillNumbers(at, start, 0, w.scopes.number(w.data, scope.Name, scope.Version), w.step.Load(), w.epoch.Load())
-	w.publish(slot, id, marks(0, uint8(s.SpanKind()), flags, 0))
+	fillNumbers(at, start, 0, scope, w.step.Load(), w.epoch.Load())
+	w.publish(slot, marks(0, kind, flags, 0))
 	w.active(start)
 }
 
 // publish lets a slot that this goroutine has filled be seen: the state word last, so
 // that a kill at any moment leaves either no span or a whole one.
-func (w *Writer) publish(slot uint32, id uint64, marks uint32) {
+func (w *Writer) publish(slot uint32, marks uint32) {
 	at := w.data[offsetOf(slot):][:slotSize]
 	le.PutUint32(at[slotCRC:], bodyCRC(at))
 	le.PutUint32(at[slotMarks:], marks)
-	if w.wrapped.Load() {
-		w.ids[slot].Store(id)
-	}
 	state := w.state(slot)
 	state.Store(state.Load()&^stateMask + 1<<2 + stateOpen)
 }
