@@ -69,8 +69,10 @@ func TestLayoutOfOtherSpans(t *testing.T) {
 	otherKind.spanKind++
 	otherStart.startTime = otherStart.startTime.Add(1)
 	type retyped struct {
-		fields
-		tracer int
+		sdktrace.ReadWriteSpan
+		spanKind  trace.SpanKind
+		startTime time.Time
+		tracer    int
 	}
 	for name, test := range map[string]struct {
 		span  sdktrace.ReadOnlySpan
@@ -82,7 +84,7 @@ func TestLayoutOfOtherSpans(t *testing.T) {
 		"another kind":           {&otherKind, false},
 		"another start":          {&otherStart, false},
 		"fields of a part":       {&struct{ fields }{same}, false},
-		"a tracer of other type": {&retyped{fields: same}, false},
+		"a tracer of other type": {&retyped{span, span.SpanKind(), span.StartTime(), 1}, false},
 		"no fields":              {&disguise{span}, false},
 	} {
 		if l := layoutOf(test.span); (l != nil) != test.known {
