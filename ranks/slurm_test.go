@@ -121,7 +121,7 @@ func TestTheSrunLineIsComplete(t *testing.T) {
 			`srun --het-group=0 --nodes=1 --ntasks=1 --ntasks-per-node=1 --kill-on-bad-exit=1 lenslaunch python : ` +
 				`--het-group=1 --nodes=3 --ntasks=3 --ntasks-per-node=1 --kill-on-bad-exit=1 lenslaunch python`},
 		{with(envs["22.05.8-salloc-shell"], "SLURM_JOB_CPUS_PER_NODE", "8,4"), nil,
-			`srun --nodes=2 --ntasks=2 --ntasks-per-node=1 --kill-on-bad-exit=1 lenslaunch -- COMMAND`},
+			`srun --nodes=2 --ntasks=2 --ntasks-per-node=1 --cpus-per-task=4 --kill-on-bad-exit=1 lenslaunch -- COMMAND`},
 	} {
 		_, err := Resolve(Request{Args: test.args}, test.env)
 		if message := usage(t, err); !strings.Contains(message, "start one per node: "+test.want+"; or use --scheduler none to run on this node alone") {

@@ -38,24 +38,19 @@ func srunLine(nodes int, args []string, env map[string]string) string {
 // srunPart is what stands before the launcher, for so many nodes.
 func srunPart(group string, nodes int, env map[string]string) string {
 	cpus := ""
-	if n := equalCPUs(env); n > 1 {
+	if n := leastCPUs(env); n > 1 {
 		cpus = fmt.Sprintf("--cpus-per-task=%d ", n)
 	}
 	return fmt.Sprintf("%s--nodes=%d --ntasks=%d --ntasks-per-node=1 %s--kill-on-bad-exit=1 ", group, nodes, nodes, cpus)
 }
 
-// equalCPUs is the number of CPUs of the job on each node, if it is the same on all.
-func equalCPUs(env map[string]string) int {
+// leastCPUs is the number of CPUs that the job has on each of its nodes at least.
+func leastCPUs(env map[string]string) int {
 	counts, err := TasksPerNode(env["SLURM_JOB_CPUS_PER_NODE"]) // the same notation
 	if err != nil || hetGroups(env) > 1 {
 		return 0
 	}
-	for _, n := range counts {
-		if n != counts[0] {
-			return 0
-		}
-	}
-	return counts[0]
+	return slices.Min(counts)
 }
 
 // quoted is a word that a shell reads as text.

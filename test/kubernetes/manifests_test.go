@@ -1,6 +1,7 @@
 package kubernetes
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -181,25 +182,29 @@ func checkPolicy(t *testing.T, job batch.JobSpec) {
 	}
 }
 
-// The JobSet's rules mean the Job's by their place: both are read here together.
+// The JobSet's rules mean the Job's by their place: both are read here together. A policy
+// that ends a Job ends nothing where the JobSet then starts all again.
 func TestJobSetRulesMatchTheJobs(t *testing.T) {
-	set := read(t, "jobset.yaml")[0].(*jobset.JobSet)
-	rules := set.Spec.ReplicatedJobs[0].Template.Spec.PodFailurePolicy.Rules
-	for _, r := range set.Spec.FailurePolicy.Rules[:2] {
-		pattern := r.OnJobFailureMessagePatterns[0]
-		i, err := strconv.Atoi(pattern[strings.LastIndex(pattern, " ")+1:])
-		if err != nil {
-			t.Fatal(err)
+	set := read(t, "jobset.yaml")[0].(*jobset.JobSet).Spec
+	for name, spec := range map[string]jobset.JobSetSpec{
+		"jobset.yaml": set, "trainjob.yaml": read(t, "trainjob.yaml")[0].(*trainer.ClusterTrainingRuntime).Spec.Template.Spec,
+	} {
+		policy := spec.ReplicatedJobs[0].Template.Spec.PodFailurePolicy.Rules
+		rules := spec.FailurePolicy.Rules
+		if len(policy) != 3 || len(rules) != 3 {
+			t.Fatalf("%s: %d rules of the Job, %d of the JobSet", name, len(policy), len(rules))
 		}
-		switch r.Name {
-		case "disrupted":
-			if len(rules[i].OnPodConditions) == 0 {
-				t.Errorf("%s means rule %d", r.Name, i)
+		for i, action := range []jobset.FailurePolicyAction{jobset.RestartJobSetAndIgnoreMaxRestarts, jobset.RestartJobSetAndIgnoreMaxRestarts, jobset.FailJobSet} {
+			pattern := []string{fmt.Sprintf("matching FailJob rule at index %d", i)}
+			if action == jobset.FailJobSet {
+				pattern = nil // the rest
 			}
-		case "saved":
-			if rules[i].OnExitCodes == nil || !slices.Equal(rules[i].OnExitCodes.Values, []int32{75}) {
-				t.Errorf("%s means rule %d", r.Name, i)
+			if r := rules[i]; r.Action != action || !slices.Equal(r.OnJobFailureReasons, []string{batch.JobReasonPodFailurePolicy}) || !slices.Equal(r.OnJobFailureMessagePatterns, pattern) {
+				t.Errorf("%s: rule %d of the JobSet: %+v", name, i, r)
 			}
+		}
+		if len(policy[0].OnPodConditions) == 0 || !slices.Equal(policy[1].OnExitCodes.Values, []int32{75}) || !slices.Equal(policy[2].OnExitCodes.Values, []int32{2, 78, 93, 126, 127}) {
+			t.Errorf("%s: rules of the Job: %+v", name, policy)
 		}
 	}
 }
