@@ -31,6 +31,10 @@ func (c *call) stepBudget(s settings, config *launcher.Config, w *ranks.World) {
 		return // it was read before, with another time: it has no mistake
 	}
 	config.Stop = ladder
+	if ladder.Kill != budget { // it has times of its own, as with a longer grace of preemption in mind
+		w.Why = append(w.Why, "stop timeout "+ladder.Kill.String()+" from "+s.get("stop-signal").from+"; Slurm's KillWait is "+wait.String()+" ("+from+")")
+		return
+	}
 	w.Why = append(w.Why, "stop timeout "+ladder.Kill.String()+" from Slurm's KillWait "+wait.String()+" ("+from+")")
 }
 
