@@ -37,7 +37,7 @@ func (r *resolver) decideAllocation(left string) error {
 	case asked > 1:
 		return &UsageError{
 			fmt.Sprintf("Slurm job %s has %d nodes, and this launcher is not in a step of it%s", job, nodes, aside),
-			"start one per node: " + srunLine(asked, r.req.Args, r.env) + "; or use --scheduler none to run on this node alone" + force,
+			"start one per node: " + srunLine(asked, r.req, r.env) + "; or use --scheduler none to run on this node alone" + force,
 		}
 	default:
 		r.said.nodes = fact{1, source}

@@ -22,9 +22,10 @@ type Request struct {
 	MaxRestarts int
 	HasRunID    bool
 
-	// Args is what the launcher was called with, without its own name: for the
-	// command line that is proposed instead. nil: a placeholder is shown.
-	Args []string
+	// Program and Args are how the launcher was called: for the command line that is
+	// proposed instead. Empty and nil: lenslaunch, and a placeholder.
+	Program string
+	Args    []string
 
 	GPUs      int  // GPUs that the ranks of this host may use
 	GPUsKnown bool // false: nobody could tell, which is not the same as none

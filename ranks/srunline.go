@@ -1,6 +1,7 @@
 package ranks
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,7 +14,7 @@ import (
 //
 // The components of a heterogeneous job share options only if they have as many nodes
 // each; else every one has a part of the line, and the parts are one step.
-func srunLine(nodes int, args []string, env map[string]string) string {
+func srunLine(nodes int, req *Request, env map[string]string) string {
 	parts := []string{srunPart("", nodes, env)}
 	if counts := hetNodes(env); len(counts) > 1 {
 		parts = nil
@@ -24,11 +25,11 @@ func srunLine(nodes int, args []string, env map[string]string) string {
 			parts = []string{srunPart(fmt.Sprintf("--het-group=0-%d ", len(counts)-1), counts[0], env)}
 		}
 	}
-	words := []string{"lenslaunch"}
-	for _, arg := range args {
+	words := []string{quoted(cmp.Or(req.Program, "lenslaunch"))}
+	for _, arg := range req.Args {
 		words = append(words, quoted(arg))
 	}
-	if len(args) == 0 {
+	if len(req.Args) == 0 {
 		words = append(words, "-- COMMAND")
 	}
 	command := strings.Join(words, " ")

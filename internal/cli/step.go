@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -46,4 +48,23 @@ func (c *call) typed(command []string) []string {
 		return append(args, "--", "COMMAND")
 	}
 	return append(append(args, "--"), command...)
+}
+
+// program is how a shell calls this program, in a command line that is proposed: by its
+// name where PATH leads to it, else by its path.
+func program(path, self string) string {
+	const name = "lenslaunch"
+	own, err := os.Stat(self)
+	if err != nil || !strings.HasPrefix(filepath.Base(self), name) {
+		return name // it cannot be told, or this is a test
+	}
+	for _, dir := range filepath.SplitList(path) {
+		if info, err := os.Stat(filepath.Join(dir, name)); err == nil && info.Mode().IsRegular() {
+			if os.SameFile(info, own) {
+				return name
+			}
+			break
+		}
+	}
+	return self
 }
