@@ -89,14 +89,28 @@ func (r *resolver) podRank() (fact, error) {
 	if err != nil || !index.known() {
 		return fact{}, err
 	}
+	return r.rankInJobSet(index)
+}
+
+// rankInJobSet is the place of a pod that knows its index in its Job, among the pods of all
+// Jobs if there are several.
+func (r *resolver) rankInJobSet(index fact) (fact, error) {
 	job, err := r.whole(jobIndexVariable, 0, MaxHosts)
-	if err != nil || !job.known() {
-		return index, err
+	if err != nil {
+		return fact{}, err
 	}
 	pods, err := r.whole(podsVariable, 1, MaxHosts)
 	switch {
 	case err != nil:
 		return fact{}, err
+	case !job.known() && pods.known() && r.req.NNodes != nil && pods.value < *r.req.NNodes:
+		// The downward API writes nothing for an annotation that is not there.
+		return fact{}, &UsageError{
+			fmt.Sprintf("%s is %d of %d nodes, but %s is empty: the pods of every Job would have the same ranks", podsVariable, pods.value, *r.req.NNodes, jobIndexVariable),
+			"set it from the annotation jobset.sigs.k8s.io/job-global-index; older versions of JobSet do not write it",
+		}
+	case !job.known():
+		return index, nil
 	case !pods.known():
 		return fact{}, &UsageError{jobIndexVariable + " is set, but " + podsVariable + " is not", "set it to the number of pods of each Job, its parallelism"}
 	case index.value >= pods.value:

@@ -116,6 +116,8 @@ func TestJobSet(t *testing.T) {
 	}
 	for _, test := range []struct{ name, value, want string }{
 		{"LENSLAUNCH_PODS_PER_JOB", "unset", "LENSLAUNCH_JOB_GLOBAL_INDEX is set, but LENSLAUNCH_PODS_PER_JOB is not"},
+		{"LENSLAUNCH_JOB_GLOBAL_INDEX", "", "LENSLAUNCH_PODS_PER_JOB is 4 of 12 nodes, but LENSLAUNCH_JOB_GLOBAL_INDEX is empty"},
+		{"LENSLAUNCH_JOB_GLOBAL_INDEX", "unset", "LENSLAUNCH_JOB_GLOBAL_INDEX is empty"},
 		{"LENSLAUNCH_PODS_PER_JOB", "1", "JOB_COMPLETION_INDEX is 1 with LENSLAUNCH_PODS_PER_JOB 1"},
 		{"LENSLAUNCH_PODS_PER_JOB", "0", `LENSLAUNCH_PODS_PER_JOB is "0"`},
 		{"LENSLAUNCH_JOB_GLOBAL_INDEX", "x\n", `LENSLAUNCH_JOB_GLOBAL_INDEX is "x\n"`},
@@ -126,6 +128,11 @@ func TestJobSet(t *testing.T) {
 		if message := usage(t, err); !strings.Contains(message, test.want) && !strings.Contains(message, "is 13, outside the 12 nodes") {
 			t.Errorf(" got %s\nwant %s", message, test.want)
 		}
+	}
+	// One Job is all pods.
+	req.NNodes = ptr(4)
+	if got, err := Resolve(req, with(env, "LENSLAUNCH_JOB_GLOBAL_INDEX", "unset")); err != nil || got.NodeRank != 1 {
+		t.Errorf("one Job: %+v, %v", got, err)
 	}
 	_, err = Resolve(Request{NNodes: ptr(12), MasterAddr: "a", MasterPort: 1, HasRunID: true, MaxRestarts: 1}, env)
 	if message := usage(t, err); !strings.Contains(message, "examples/kubernetes") {
