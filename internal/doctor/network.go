@@ -67,6 +67,8 @@ func backwards(_ context.Context, s Subject, head []netip.Addr, how string) []Fi
 		return one("names", Problem, "look at /etc/hosts: the head's name must lead to the head", "%s, which is this host, but this is node %d", how, s.NodeRank)
 	case s.NodeRank != 0 && local && len(s.Hosts) == 0:
 		return one("names", Problem, "give an address that leads to node 0 from every node", "%s, which is this host alone", how)
+	case s.NodeRank == 0 && local && len(s.Hosts) == 0:
+		return one("names", Warning, "see what the other nodes say, or give an address that leads here from every node", "%s, which no other host reaches: the others must find another address by that name", how)
 	}
 	return one("names", Good, "", "%s", how)
 }

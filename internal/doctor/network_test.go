@@ -43,6 +43,7 @@ func TestNames(t *testing.T) {
 		{1, "192.0.2.7", nil, "head.train", Good, "the head head.train is 192.0.2.7"},
 		{1, "", nil, "head.train", Problem, "the head head.train does not resolve here"},
 		{1, "127.0.0.1", nil, "head.train", Problem, "which is this host alone"},
+		{0, "127.0.1.1", nil, "head.train", Warning, "which no other host reaches"},
 	} {
 		s.NodeRank, s.Hosts, s.MasterAddr = test.rank, test.hosts, test.given
 		s.Network = resolving("n1", test.addr)

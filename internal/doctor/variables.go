@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -35,6 +36,9 @@ func variables(_ context.Context, s Subject) []Finding {
 	}
 	if id := s.Env["SLURM_STEP_ID"]; id != "" && s.Env["SLURM_STEP_NODELIST"] != "" && s.Env["SLURM_NODEID"] == "" {
 		add(Warning, "start it with srun", "there is a Slurm step, and SLURM_NODEID is not set")
+	}
+	if id := s.Env["SLURM_NODEID"]; !s.Unplaced && s.Nodes > 1 && len(s.Hosts) == s.Nodes && id != "" && id != strconv.Itoa(s.NodeRank) {
+		add(Warning, "leave --node-rank and LENSLAUNCH_NODE_RANK out: Slurm gives every node its own", "this node is %d by flag or variable, and SLURM_NODEID is %q", s.NodeRank, id)
 	}
 	if stale := inherited(s.Env); len(stale) > 0 {
 		add(Note, "nothing: they describe another launcher's ranks, and every rank gets its own", "%s inherited", strings.Join(stale, ", "))

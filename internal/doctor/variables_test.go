@@ -27,6 +27,18 @@ func TestVariables(t *testing.T) {
 	expect(t, variables(t.Context(), s), Warning, "Slurm gives 8 GPUs on this node, and 4 can be used")
 }
 
+// One value of LENSLAUNCH_NODE_RANK for all nodes of a step makes them one node.
+func TestNodeRankAgainstSlurm(t *testing.T) {
+	s := subject()
+	s.Nodes, s.NodeRank, s.Hosts = 2, 0, []string{"n1", "n2"}
+	s.Env = map[string]string{"SLURM_NODEID": "1"}
+	expect(t, variables(t.Context(), s), Warning, `this node is 0 by flag or variable, and SLURM_NODEID is "1"`)
+	s.NodeRank = 1
+	expect(t, variables(t.Context(), s), Good, "nothing")
+	s.NodeRank, s.Unplaced = 0, true
+	expect(t, variables(t.Context(), s), Good, "nothing")
+}
+
 func TestClock(t *testing.T) {
 	s := subject()
 	s.Now = func() time.Time { return time.Date(1970, 1, 1, 3, 0, 0, 0, time.UTC) }
