@@ -69,6 +69,14 @@ func TestStepsThatAreBelieved(t *testing.T) {
 	if err != nil || !got.InStep {
 		t.Errorf("by force: %+v, %v", got, err)
 	}
+	// srun --jobid in a shell of another job: its nodes are left over, and the step is real.
+	attached := with(capturedEnvs(t)["22.05.8-sbatch-step-rank1"], "SLURM_JOB_NODELIST", "n9", "SLURM_JOB_NUM_NODES", "1")
+	if got, err := Resolve(Request{HasRunID: true, StepAbove: above("2.0")}, attached); err != nil || !got.InStep || got.Nodes != 2 || got.NodeRank != 1 {
+		t.Errorf("attached: %+v, %v", got, err)
+	}
+	if got, err := Resolve(Request{HasRunID: true, Scheduler: "slurm"}, attached); err != nil || !got.InStep {
+		t.Errorf("attached, in a container, by force: %+v, %v", got, err)
+	}
 	// Components of one job have numbers and nodes of their own.
 	het := with(capturedEnvs(t)["26.05.3-het-step-rank1"], "SLURM_STEP_TASKS_PER_NODE", "1(x2)", "SLURM_JOB_NODELIST", "n1")
 	if got, err := Resolve(Request{HasRunID: true, StepAbove: above("8.0")}, het); err != nil || !got.InStep {

@@ -15,14 +15,15 @@ func (r *resolver) decideSlurm() error {
 	if !inRealStep(r.env) {
 		return r.decideAllocation("")
 	}
-	if above := anotherStep(r.req, r.env); above != "" {
+	above := r.stepAbove()
+	if anotherStep(above, r.env) {
 		return r.decideAllocation(fmt.Sprintf("SLURM_STEP_ID %s is left over, this is %s", shown(r.env["SLURM_STEP_ID"]), shown(above)))
 	}
 	step, err := readStep(r.env)
 	if err != nil {
 		return err
 	}
-	if host := outside(r.req, r.env, step.hosts); host != "" {
+	if host := outside(r.env, step.hosts); above == "" && host != "" && r.req.Scheduler != "slurm" {
 		return r.decideAllocation(fmt.Sprintf("SLURM_STEP_NODELIST is left over, %s is no node of the job", shown(host)))
 	}
 	if pid, stale := staleTask(r.req, r.env); stale {

@@ -32,6 +32,21 @@ func commands(t *testing.T, path string) []string {
 	return list
 }
 
+// onHosts are the lines that a document has people type on several hosts.
+func onHosts(t *testing.T, path string) (list []string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if _, command, ok := strings.Cut(strings.TrimSpace(line), "$ "); ok && strings.HasPrefix(line, "host-") {
+			list = append(list, command)
+		}
+	}
+	return list
+}
+
 var jobID = regexp.MustCompile(`^(Submitted batch job )?(\d+)`)
 
 // Every command of docs/CLUSTERS.md, as it stands there, on sixteen nodes, with the
@@ -63,7 +78,7 @@ func TestCommandsOfTheDocs(t *testing.T) {
 		t.Fatal(err)
 	}
 	list := commands(t, "../../docs/CLUSTERS.md")
-	if len(list) < 8 {
+	if len(list) < 7 {
 		t.Fatalf("only %d commands: %q", len(list), list)
 	}
 	last := ""
@@ -80,6 +95,22 @@ func TestCommandsOfTheDocs(t *testing.T) {
 			last = m[2]
 			c.wait(h, last)
 		}
+	}
+	hosts := onHosts(t, "../../docs/CLUSTERS.md")
+	if len(hosts) != 2 {
+		t.Fatalf("commands for %d hosts", len(hosts))
+	}
+	var both []*job
+	for _, command := range hosts { // here they are one
+		both = append(both, c.start(h, nil, "sh", "-c", `cd "$0" && exec `+strings.ReplaceAll(command, "host-a", "127.0.0.1"), dir))
+	}
+	for i, j := range both {
+		if code := j.code(); code != 0 {
+			t.Errorf("%s\nexit code %d:\n%s", hosts[i], code, tail(j.out.String()))
+		}
+	}
+	if out := both[0].out.String(); !strings.Contains(out, "training on 4 ranks") {
+		t.Errorf("the hosts did not find each other:\n%s", tail(out))
 	}
 	for _, name := range []string{"checkpoints", "runs"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {

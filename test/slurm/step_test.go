@@ -5,6 +5,7 @@ package slurm
 import (
 	"os"
 	"strconv"
+	"strings"
 	"testing"
 
 	"lenslaunch/test/harness"
@@ -214,5 +215,25 @@ func TestAttachedStep(t *testing.T) {
 	}
 	if a, b := j.code(), attached.code(); a != 0 || b != 0 {
 		t.Errorf("exit codes %d and %d", a, b)
+	}
+}
+
+// Attached in a shell of another job, whose list of nodes it inherits.
+func TestAttachedStepInAShellOfAnotherJob(t *testing.T) {
+	t.Parallel()
+	c, h := sharedCluster(t), newHub(t)
+	c.clean(h)
+	j := c.start(h, nil, append(c.step(), "--nproc", "1", "--", c.home("rank"))...)
+	list := h.ranks(2)
+	inner := "exec srun --quiet --overlap --jobid=" + list[0].Env["SLURM_JOB_ID"] + " --nodes=2 --ntasks=2 --ntasks-per-node=1 lenslaunch env --nproc 1"
+	other := c.start(h, nil, "srun", "--quiet", "--nodes=1", "--ntasks=1", "sh", "-c", inner)
+	if code := other.code(); code != 0 || !strings.Contains(other.out.String(), "node rank 1 of 2 from SLURM_NODEID") {
+		t.Errorf("exit code %d:\n%s", code, other.out.String())
+	}
+	for _, l := range list {
+		l.tell("exit 0")
+	}
+	if code := j.code(); code != 0 {
+		t.Errorf("exit code %d", code)
 	}
 }
