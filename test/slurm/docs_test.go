@@ -47,6 +47,26 @@ func onHosts(t *testing.T, path string) (list []string) {
 	return list
 }
 
+// runOnHosts runs them beside each other: here the hosts are one.
+func runOnHosts(c *cluster, h *hub, dir string, lines []string) {
+	h.t.Helper()
+	if len(lines) != 2 {
+		h.t.Fatalf("commands for %d hosts", len(lines))
+	}
+	var both []*job
+	for _, command := range lines {
+		both = append(both, c.start(h, nil, "sh", "-c", `cd "$0" && exec `+strings.ReplaceAll(command, "host-a", "127.0.0.1"), dir))
+	}
+	for i, j := range both {
+		if code := j.code(); code != 0 {
+			h.t.Errorf("%s\nexit code %d:\n%s", lines[i], code, tail(j.out.String()))
+		}
+	}
+	if out := both[0].out.String(); !strings.Contains(out, "training on 4 ranks") {
+		h.t.Errorf("the hosts did not find each other:\n%s", tail(out))
+	}
+}
+
 var jobID = regexp.MustCompile(`^(Submitted batch job )?(\d+)`)
 
 // Every command of docs/CLUSTERS.md, as it stands there, on sixteen nodes, with the
@@ -96,22 +116,7 @@ func TestCommandsOfTheDocs(t *testing.T) {
 			c.wait(h, last)
 		}
 	}
-	hosts := onHosts(t, "../../docs/CLUSTERS.md")
-	if len(hosts) != 2 {
-		t.Fatalf("commands for %d hosts", len(hosts))
-	}
-	var both []*job
-	for _, command := range hosts { // here they are one
-		both = append(both, c.start(h, nil, "sh", "-c", `cd "$0" && exec `+strings.ReplaceAll(command, "host-a", "127.0.0.1"), dir))
-	}
-	for i, j := range both {
-		if code := j.code(); code != 0 {
-			t.Errorf("%s\nexit code %d:\n%s", hosts[i], code, tail(j.out.String()))
-		}
-	}
-	if out := both[0].out.String(); !strings.Contains(out, "training on 4 ranks") {
-		t.Errorf("the hosts did not find each other:\n%s", tail(out))
-	}
+	runOnHosts(c, h, dir, onHosts(t, "../../docs/CLUSTERS.md"))
 	for _, name := range []string{"checkpoints", "runs"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
 			t.Error(err)
