@@ -225,9 +225,9 @@ func TestAttachedStepInAShellOfAnotherJob(t *testing.T) {
 	c.clean(h)
 	j := c.start(h, nil, append(c.step(), "--nproc", "1", "--", c.home("rank"))...)
 	list := h.ranks(2)
-	inner := "exec srun --quiet --overlap --jobid=" + list[0].Env["SLURM_JOB_ID"] + " --nodes=2 --ntasks=2 --ntasks-per-node=1 lenslaunch env --nproc 1"
-	other := c.start(h, nil, "srun", "--quiet", "--nodes=1", "--ntasks=1", "sh", "-c", inner)
-	if code := other.code(); code != 0 || !strings.Contains(other.out.String(), "node rank 1 of 2 from SLURM_NODEID") {
+	inner := "exec srun --quiet --overlap --jobid=" + list[0].Env["SLURM_JOB_ID"] + " --nodes=1 --ntasks=1 --nodelist=n2 lenslaunch env --nproc 1"
+	other := c.start(h, nil, "srun", "--quiet", "--nodes=1", "--ntasks=1", "--nodelist=n3", "sh", "-c", inner)
+	if code := other.code(); code != 0 || !strings.Contains(other.out.String(), "1 node from SLURM_STEP_NODELIST") {
 		t.Errorf("exit code %d:\n%s", code, other.out.String())
 	}
 	for _, l := range list {
