@@ -1,11 +1,13 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 )
 
@@ -14,16 +16,31 @@ const little = 1 << 30
 
 // directories looks at where the run would write.
 func directories(_ context.Context, s Subject) []Finding {
-	var list []Finding
+	temp := cmp.Or(s.Env["TMPDIR"], "/tmp")
+	list := temporary(temp)
+	missing := len(list) > 0
 	for _, place := range []struct{ check, dir, flag string }{{"run directory", s.RunDir, "--log-dir"}, {"ledger", s.StateDir, "--state-dir"}} {
-		if place.dir != "" {
+		// Only the last part of the ledger's usual place, below the temp directory, is made.
+		lost := missing && strings.HasPrefix(place.dir, temp+"/")
+		if place.dir != "" && !lost {
 			list = append(list, directory(place.check, place.dir, place.flag)...)
 		}
 	}
-	if len(list) == 0 {
-		return one("run directory", Note, "give --log-dir DIR to keep every rank's output, and what happened", "there is none")
+	if s.RunDir == "" && s.StateDir == "" {
+		list = append(list, one("run directory", Note, "give --log-dir DIR to keep every rank's output, and what happened", "there is none")...)
 	}
 	return list
+}
+
+// temporary is silent about a temp directory that will do. On clusters TMPDIR often names
+// one of the host where the job was submitted; in a pod the image may be read-only.
+func temporary(dir string) []Finding {
+	err := try(dir)
+	if err == nil {
+		return nil
+	}
+	return one("temp directory", Warning, "make it on this node, or set TMPDIR to one that there is: ranks' error files and the ledger lie there where nothing else is said",
+		"%s cannot be used: %v", dir, err)
 }
 
 // directory tries in the directory, or in the nearest one above it that there is, what a

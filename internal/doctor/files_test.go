@@ -31,3 +31,15 @@ func TestDirectories(t *testing.T) {
 	s.RunDir, s.StateDir = "/proc/nosuch", ""
 	expect(t, directories(t.Context(), s), Problem, "/proc cannot be used")
 }
+
+// A TMPDIR of another host: what would lie there is told of once.
+func TestTempDirectoryThatIsMissing(t *testing.T) {
+	s := subject()
+	s.Env["TMPDIR"] = filepath.Join(t.TempDir(), "of", "the", "login", "node")
+	s.StateDir = filepath.Join(s.Env["TMPDIR"], "lenslaunch-0")
+	expect(t, directories(t.Context(), s), Warning, "the/login/node cannot be used: ")
+	s.StateDir = t.TempDir()
+	if list := directories(t.Context(), s); len(list) != 2 || list[0].Check != "temp directory" || list[1].Check != "ledger" || list[1].Level == Problem {
+		t.Errorf("%+v", list)
+	}
+}
