@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -15,6 +17,7 @@ import (
 	"lenslaunch/internal/doctor"
 	"lenslaunch/internal/otelsetup"
 	"lenslaunch/internal/port"
+	"lenslaunch/internal/rundir"
 	"lenslaunch/launcher"
 	"lenslaunch/ranks"
 )
@@ -71,8 +74,9 @@ func (c *call) diagnose(s settings) ([]doctor.Finding, error) {
 		for _, warning := range j.plan.Warnings {
 			place = append(place, doctor.Finding{Check: "place", Level: doctor.Warning, Found: warning, Do: "see above what it is about"})
 		}
-		c.describe(&subject, j)
+		place = append(place, c.describe(&subject, j)...)
 		o.Dir = nodeDir(j.plan)
+		place = append(place, inUse(o.Dir)...)
 	}
 	collectors(&subject, o)
 	return append(place, doctor.Check(context.Background(), subject)...), nil
@@ -129,8 +133,28 @@ func collectors(s *doctor.Subject, o otelsetup.Options) {
 	}
 }
 
-// describe fills in what the launch would be.
-func (c *call) describe(s *doctor.Subject, j *job) {
+// inUse looks at what a run directory has in it already.
+func inUse(dir string) []doctor.Finding {
+	if dir == "" {
+		return nil
+	}
+	problem := func(do, found string) []doctor.Finding {
+		return []doctor.Finding{{Check: "run directory", Level: doctor.Problem, Found: found, Do: do}}
+	}
+	run, err := rundir.Read(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return problem("move it away, or give another --log-dir", err.Error())
+	case run.Outcome == rundir.OutcomeRunning:
+		return problem("let it end, or give another --log-dir", fmt.Sprintf("the launcher with pid %d on host %s holds %s", run.Launcher.Pid, run.Launcher.Host, dir))
+	}
+	return nil
+}
+
+// describe fills in what the launch would be. A ledger that cannot be read ends it.
+func (c *call) describe(s *doctor.Subject, j *job) (found []doctor.Finding) {
 	w := j.plan.World
 	s.Nodes, s.NodeRank, s.LocalSize, s.Hosts = w.Nodes, w.NodeRank, w.LocalSize, w.Hosts
 	s.PortRange, s.Iface, s.RunDir, s.StateDir = j.plan.PortRange, j.plan.Iface, j.plan.RunDir, j.plan.LedgerDir
@@ -139,10 +163,13 @@ func (c *call) describe(s *doctor.Subject, j *job) {
 		s.MasterAddr = "" // it was looked up: doctor does that again
 	}
 	s.GPUs, s.GPUsKnown = j.plan.Request.GPUs, j.plan.Request.GPUsKnown
-	if next, err := j.plan.NextAttempt(); err == nil {
-		s.MasterPort = next.MasterPort
+	next, err := j.plan.NextAttempt()
+	if s.MasterPort = next.MasterPort; err != nil {
+		problem, hint := apart(err)
+		found = append(found, doctor.Finding{Check: "ledger", Level: doctor.Problem, Found: problem, Do: cmp.Or(hint, "repair it, or give another --state-dir")})
 	}
 	s.FileLimit, s.FileNeed = systemCapacity().files, uint64(w.LocalSize)*filesPerRank+filesBeside
+	return found
 }
 
 // apart splits a refusal into what is wrong and what would be right.
