@@ -84,7 +84,7 @@ func (f Facts) network() address.Network {
 // NewPlan decides everything. It starts nothing and writes nothing. The error is a
 // *Failure.
 func NewPlan(ctx context.Context, c Config, w ranks.World, facts Facts) (*Plan, error) {
-	p := &Plan{Config: c, World: w, Why: w.Why, cpus: facts.CPUs, gpus: facts.GPUs, host: facts.Host}
+	p := &Plan{Config: c, World: w, Why: w.Why, Warnings: w.Warnings, cpus: facts.CPUs, gpus: facts.GPUs, host: facts.Host}
 	p.base = carrier.Parse(c.Env[carrier.Variable])
 	p.RunID, p.RunIDFrom = detect.RunID(c.Env, p.base, c.RunID)
 	if err := p.placeLogs(); err != nil {

@@ -2,6 +2,7 @@ package ranks
 
 import (
 	"fmt"
+	"strings"
 
 	"lenslaunch/semconv"
 )
@@ -41,8 +42,25 @@ func (r *resolver) decideAllocation(left string) error {
 		}
 	default:
 		r.said.nodes = fact{1, source}
+		r.warnOfLoginNode(job)
 	}
 	return nil
+}
+
+// warnOfLoginNode: the shell of salloc is where it was typed, not on the node that it was
+// given. What slurmd has started, on the node, knows its name there.
+func (r *resolver) warnOfLoginNode(job string) {
+	hosts, err := Hostlist(r.env["SLURM_JOB_NODELIST"])
+	if r.env["SLURMD_NODENAME"] != "" || r.req.Host == "" || err != nil || len(hosts) != 1 {
+		return
+	}
+	here, _, _ := strings.Cut(r.req.Host, ".")
+	node, _, _ := strings.Cut(hosts[0], ".")
+	if strings.EqualFold(here, node) {
+		return
+	}
+	r.Warnings = append(r.Warnings, fmt.Sprintf("the ranks run on this host, %s, and Slurm job %s has node %s: to run there use %s",
+		shown(r.req.Host), job, hosts[0], srunLine(1, r.req, r.env)))
 }
 
 // allocationNodes counts the nodes of the job and names the variable that told.

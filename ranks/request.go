@@ -31,6 +31,8 @@ type Request struct {
 	GPUsKnown bool // false: nobody could tell, which is not the same as none
 	CPUs      int  // CPUs that this process may use
 
+	Host string // name of this host, "": not known
+
 	// Foreign reports whether pid is a live process of this host that is neither
 	// this launcher nor one of its ancestors: see [ForeignProcess]. It unmasks
 	// Slurm variables that a shell kept beyond their task. nil: believe them.

@@ -434,3 +434,26 @@ func TestNodesDeclaredOutsideAStep(t *testing.T) {
 		t.Errorf("one node on purpose: %+v, %v", got, err)
 	}
 }
+
+// salloc's shell stays on the login node: its ranks run there, and that is said.
+func TestShellOfSallocOnTheLoginNode(t *testing.T) {
+	for _, name := range []string{"22.05.8-salloc-shell", "26.05.3-salloc-shell"} {
+		env := oneNode(capturedEnvs(t)[name])
+		got, err := Resolve(Request{Host: "login1.example", Args: []string{"--", "true"}}, env)
+		want := []string{"the ranks run on this host, login1.example, and Slurm job 10 has node n1: to run there use " +
+			"srun --nodes=1 --ntasks=1 --ntasks-per-node=1 --kill-on-bad-exit=1 lenslaunch -- true"}
+		if diff := cmp.Diff(want, got.Warnings); err != nil || diff != "" || got.Nodes != 1 {
+			t.Errorf("%s: %v, %+v (-want +got):\n%s", name, err, got, diff)
+		}
+		for _, req := range []Request{{Host: "n1"}, {Host: "N1.example"}, {}, {Host: "login1", Scheduler: "none"}, {Host: "login1", NNodes: ptr(1)}} {
+			if got, err := Resolve(req, env); err != nil || got.Warnings != nil {
+				t.Errorf("%s, %+v: %q, %v", name, req, got.Warnings, err)
+			}
+		}
+	}
+	for _, name := range []string{"22.05.8-sbatch-batch", "26.05.3-salloc-interactive-step", "22.05.8-sbatch-step-rank0"} {
+		if got, err := Resolve(Request{Host: "other"}, oneNode(capturedEnvs(t)[name])); err != nil || got.Warnings != nil {
+			t.Errorf("%s: %q, %v", name, got.Warnings, err)
+		}
+	}
+}

@@ -30,6 +30,9 @@ type World struct {
 	// Why holds one line for each decision, in the order in which they were
 	// taken: "8 local ranks from --nproc", "node rank 0 of 1 from default".
 	Why []string
+
+	// Warnings say what is odd about it, one line each.
+	Warnings []string
 }
 
 // A Rank is one rank of this node.

@@ -44,6 +44,9 @@ func (c *call) plan(s settings, command []string) (*job, error) {
 		return nil, err
 	}
 	config.Request.Args = c.typed(command)
+	if name, err := os.Hostname(); err == nil {
+		config.Request.Host = name
+	}
 	if self, err := os.Executable(); err == nil {
 		config.Request.Program = program(c.env["PATH"], self)
 	}
