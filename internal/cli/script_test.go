@@ -47,8 +47,12 @@ func TestScripts(t *testing.T) {
 }
 
 // lastBackground remembers the background program of the latest signal or await: wait
-// forgets it, and with it the exit code.
-type lastBackground struct{ cmd *exec.Cmd }
+// forgets it, and with it the exit code. Of the pipes that have been awaited nobody can
+// await another program's: their reader may still be there, and takes its lines.
+type lastBackground struct {
+	cmd   *exec.Cmd
+	pipes *[]string // also a key of testscript: no slice
+}
 
 // background is the only program in the background.
 func background(ts *testscript.TestScript) *exec.Cmd {
@@ -142,6 +146,14 @@ func scriptAwait(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: await pipe regexp...")
 	}
 	background(ts)
+	last := ts.Value(lastBackground{}).(*lastBackground)
+	if last.pipes == nil {
+		last.pipes = new([]string)
+	}
+	if slices.Contains(*last.pipes, args[0]) {
+		ts.Fatalf("%s was awaited before: take another pipe", args[0])
+	}
+	*last.pipes = append(*last.pipes, args[0])
 	f, err := os.Open(ts.MkAbs(args[0]))
 	ts.Check(err)
 	ts.Defer(func() { _ = f.Close() })
