@@ -60,6 +60,7 @@ type Spans struct {
 	workers map[int]trace.Span
 	failed  failures
 	told    bool
+	stopped bool // the attempt was stopped, and before the launcher was told to end
 }
 
 // NewSpans begins the span of the run, in the trace that the launcher was started in if
@@ -101,6 +102,7 @@ func (s *Spans) Event(e Event) {
 	case SignalTaken:
 		s.told = s.told || e.Action == actionStop
 	case StopBegan:
+		s.stopped = !s.told
 		s.down.began(e)
 		s.Flush() // while the ranks have their grace
 	case StopEscalated:
@@ -125,7 +127,7 @@ func (s *Spans) beginAttempt(e AttemptBegan) {
 	s.ctx, s.attempt = s.begin(s.runCtx, SpanAttempt, e.At, attrs...)
 	_, s.start = s.Tracer.Start(s.ctx, SpanStart, trace.WithTimestamp(e.At), trace.WithAttributes(
 		attribute.Int(keyRanks, s.plan.World.LocalSize)))
-	s.down, s.failed = teardown{}, failures{}
+	s.down, s.failed, s.stopped = teardown{}, failures{}, false
 }
 
 func (s *Spans) beginWorker(e WorkerStarted) {
@@ -159,8 +161,10 @@ func (s *Spans) endWorker(e WorkerEnded) {
 	s.down.workerEnded(e.At)
 }
 
+// stopReason is what began the stop: who is told to end while ranks are being stopped for
+// a failure changes nothing about why.
 func (s *Spans) stopReason() string {
-	if s.told {
+	if s.told && !s.stopped {
 		return "the launcher was told to end"
 	}
 	return "another rank failed"
@@ -168,7 +172,7 @@ func (s *Spans) stopReason() string {
 
 // cutReason is why a launch was cut off.
 func (s *Spans) cutReason() string {
-	if s.told {
+	if s.told && !s.stopped {
 		return "the launcher was told to end"
 	}
 	return "a rank failed"

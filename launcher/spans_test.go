@@ -178,6 +178,10 @@ func TestSpansOfASignalThatCameTooLate(t *testing.T) {
 	if ended := d.recorder.Ended(); open != 0 || len(ended) != 8 || ended[7].Name() != SpanRun {
 		t.Errorf("%d open at the end of the run; ended %q", open, d.lines())
 	}
+	// Nor did it stop the rank that was being stopped then.
+	if got := strings.Join(d.lines(), "\n"); !strings.Contains(got, "(rank 1 stopped: another rank failed)") || strings.Contains(got, "told to end") {
+		t.Errorf("reasons in %s", got)
+	}
 }
 
 func TestSpansOfARestart(t *testing.T) {
