@@ -47,7 +47,7 @@ type Journal struct {
 	Claim        Claim     // zero: no process has claimed it
 	Clean        bool      // the writer's telemetry was shut down in order
 	Skipped      uint64    // spans that found no slot
-	LastActivity time.Time // last start or end of a span; zero: none
+	LastActivity time.Time // last start of a span, as far as writers say; zero: none
 	Death        Death     // zero: nobody has entered one
 
 	// Resource is the writer's actual resource. Nil: none was written, it was too

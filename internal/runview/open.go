@@ -34,7 +34,7 @@ func OpenLines(all []Open, now time.Time) []string {
 	return lines
 }
 
-// head is a process and its state: "rank 3, pid 4711, last span began or ended 2.1s ago".
+// head is a process and its state: "rank 3, pid 4711, last span began 2.1s ago".
 func (o Open) head(now time.Time) string {
 	if o.Problem != nil {
 		return fmt.Sprintf("%s: %s", o.Who(), short(o.Problem.Error(), 400))
@@ -52,7 +52,7 @@ func (o Open) head(now time.Time) string {
 		text += ": gone"
 	}
 	if !j.LastActivity.IsZero() {
-		text += fmt.Sprintf(", last span began or ended %s ago", lasted(o.at(now).Sub(j.LastActivity)))
+		text += fmt.Sprintf(", last span began %s ago", lasted(o.at(now).Sub(j.LastActivity)))
 	}
 	if j.Skipped > 0 {
 		text += fmt.Sprintf(", %s more than the journal has room for", count(int(min(j.Skipped, 1<<30)), "span"))
