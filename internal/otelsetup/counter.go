@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
@@ -104,3 +105,14 @@ type resourced struct {
 }
 
 func (r resourced) Resource() *resource.Resource { return r.resource }
+
+// EndTime is not before the start: where the wall clock was set back meanwhile, it is as
+// much later as time has passed. OTLP's numbers have no sign: a span that ends before it
+// starts lasts for centuries.
+func (r resourced) EndTime() time.Time {
+	start, end := r.StartTime(), r.ReadOnlySpan.EndTime()
+	if end.Round(0).Before(start.Round(0)) {
+		return start.Add(max(0, end.Sub(start)))
+	}
+	return end
+}

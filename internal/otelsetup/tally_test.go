@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	otelcodes "go.opentelemetry.io/otel/codes"
@@ -147,6 +148,26 @@ func TestAbandonedCounter(t *testing.T) {
 	}
 	if len(asked.GetSpans()) != 0 || counts.exported.Load() != 0 || !errors.Is(counts.lastCause(), errGivenUp) {
 		t.Errorf("exported %d, cause %v", counts.exported.Load(), counts.lastCause())
+	}
+}
+
+// The wall clock may be set back while a span is open.
+func TestNoSpanEndsBeforeItStarts(t *testing.T) {
+	start := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
+	kept := tracetest.NewInMemoryExporter()
+	c := newCounter(kept, nil, &tally{})
+	var spans []sdktrace.ReadOnlySpan
+	ends := []time.Duration{-time.Hour, -1, 0, 1, time.Hour}
+	for _, d := range ends {
+		spans = append(spans, spanOf(tracetest.SpanStub{StartTime: start, EndTime: start.Add(d)}))
+	}
+	if err := c.ExportSpans(context.Background(), spans); err != nil {
+		t.Fatal(err)
+	}
+	for i, s := range kept.GetSpans() {
+		if got, want := s.EndTime.Sub(s.StartTime), max(0, ends[i]); got != want || !s.StartTime.Equal(start) {
+			t.Errorf("ends %v after its start, want %v", got, want)
+		}
 	}
 }
 
