@@ -18,8 +18,9 @@ import (
 	"google.golang.org/grpc"
 )
 
-// fileInterval is how often metrics go to a file by themselves. They are written after
-// every attempt as well, and a job of weeks shall not fill a disk with what is unchanged.
+// fileInterval is how often metrics go to a file by themselves, whatever is good for a
+// collector. They are written after every attempt as well, and a job of weeks shall not
+// fill a disk, or the file up to its limit, with what is unchanged.
 const fileInterval = time.Hour
 
 // meters is a provider of metrics and its readers, one for each place; none: nowhere.
@@ -46,7 +47,7 @@ func openMetrics(ctx context.Context, o Options, own *resource.Resource, lost *m
 	if r.file != "" {
 		e, failed := openMetricFile(ctx, r.file)
 		if err = errors.Join(err, failed); failed == nil {
-			add(e, fileEvery(o)...)
+			add(e, sdkmetric.WithInterval(fileInterval))
 		}
 	}
 	options := []sdkmetric.Option{sdkmetric.WithResource(own)}
@@ -57,14 +58,6 @@ func openMetrics(ctx context.Context, o Options, own *resource.Resource, lost *m
 		m.provider = sdkmetric.NewMeterProvider(options...)
 	}
 	return m, err
-}
-
-// fileEvery is how often metrics go to a file.
-func fileEvery(o Options) []sdkmetric.PeriodicReaderOption {
-	if value(o.Env, "OTEL_METRIC_EXPORT_INTERVAL") != "" {
-		return nil // the SDK reads it
-	}
-	return []sdkmetric.PeriodicReaderOption{sdkmetric.WithInterval(fileInterval)}
 }
 
 // forceFlush exports what was measured to all places at once: one that does not answer

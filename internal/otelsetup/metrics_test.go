@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"go.opentelemetry.io/otel/attribute"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	"go.opentelemetry.io/otel/trace"
 
@@ -306,6 +308,20 @@ func TestMetricsHaveAPlaceOfTheirOwn(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A collector may want metrics by the second. A file of a job of weeks does not.
+func TestMetricsIntervals(t *testing.T) {
+	t.Setenv("OTEL_METRIC_EXPORT_INTERVAL", "1000")
+	r := startGRPC(t)
+	telemetry, _ := setup(t, Options{Env: map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": r.url}, File: t.TempDir() + "/f.jsonl"})
+	for i, want := range []string{"Interval:1s", "Interval:1h0m0s"} {
+		reader, ok := telemetry.pipeline.meters.readers[i].(*sdkmetric.PeriodicReader)
+		if !ok || !strings.Contains(fmt.Sprintf("%+v", reader.MarshalLog()), want) {
+			t.Errorf("reader %d: %+v, want %s", i, telemetry.pipeline.meters.readers[i], want)
+		}
+	}
+	telemetry.Shutdown("end")
 }
 
 // Who has each export bring what is new alone loses what failed, whatever comes later.
