@@ -141,6 +141,21 @@ func TestLookEnd(t *testing.T) {
 	}
 }
 
+// A process whose clock was ahead, or that made an end up, did not live until then: what
+// is open would last as long.
+func TestEndIsNotInTheFuture(t *testing.T) {
+	at := time.Now()
+	over := at.Add(time.Second)
+	for _, test := range []struct{ ended, want time.Time }{
+		{at.Add(-time.Minute), at}, {at.Add(time.Millisecond), at.Add(time.Millisecond)}, {over, over}, {over.Add(1), at}, {at.Add(time.Hour), at},
+	} {
+		w := Work{Spans: []journal.Span{{Start: at.Add(-time.Hour)}, {Start: at.Add(-time.Hour), End: test.ended}}}
+		if w.endAt(at, over); !w.End.Equal(test.want) {
+			t.Errorf("ended %v after it was seen to: %v, want %v", test.ended.Sub(at), w.End.Sub(at), test.want.Sub(at))
+		}
+	}
+}
+
 func TestLookRefuses(t *testing.T) {
 	dir := t.TempDir()
 	b := written(t, journal.Header{Slots: 1}, nil, idle)
