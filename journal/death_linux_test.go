@@ -43,6 +43,19 @@ func TestBuryTorn(t *testing.T) {
 	}
 }
 
+// A length is not believed because a checksum agrees with it.
+func TestDeathOfAnyLength(t *testing.T) {
+	for _, n := range []uint64{offDeathEnd - offDeathText + 1, offSlot, 1 << 31, 1 << 63, 1<<64 - 1} {
+		b := image(t)
+		le.PutUint64(b[offDeathAt:], 5)
+		le.PutUint64(b[offDeathLen:], n)
+		le.PutUint64(b[offDeath:], deathWord(b[offDeathAt:offDeathEnd]))
+		if d := decodeDeath(b); d != (Death{}) {
+			t.Errorf("%d: %+v", n, d)
+		}
+	}
+}
+
 func TestBuryRefuses(t *testing.T) {
 	path := t.TempDir() + "/x"
 	if err := os.WriteFile(path, make([]byte, 64<<10), 0o600); err != nil {

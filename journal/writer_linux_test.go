@@ -61,6 +61,25 @@ func TestWhatWasWrittenIsRead(t *testing.T) {
 	}
 }
 
+// An export may be told just when the slot of its span has been given to another one: that
+// one stays, whatever the index had said a moment before.
+func TestExportedTooLate(t *testing.T) {
+	path := made(t, 4)
+	w := opened(t, path)
+	w.Wrap(nil)
+	tracerOf(t, w).Start(context.Background(), "another")
+	const late = 0x1122334455667788
+	for slot := range uint32(w.slots) {
+		if w.state(slot).Load()&stateMask == stateOpen {
+			w.index.insert(late, slot)
+		}
+	}
+	w.exported(late)
+	if diff := cmp.Diff([]string{"another"}, namesOf(mustRead(t, path).Spans)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 func TestEndedSpansLeave(t *testing.T) {
 	path := made(t, 2)
 	w := opened(t, path)
