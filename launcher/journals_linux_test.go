@@ -1,6 +1,8 @@
 package launcher
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -173,6 +175,23 @@ func TestLookAtOpenWork(t *testing.T) {
 	lines := e.plan.Report(AttemptEnded{Open: open.work, Faults: []Fault{{Rank: 1, Local: 1, Pid: 7, Exit: run.ends[1].Exit, At: at}}})
 	if text := strings.Join(lines, "\n"); !strings.Contains(text, "  it had open: train (") || !strings.Contains(text, ") > allreduce (") || strings.Contains(text, "\x1b") {
 		t.Errorf("%q", lines)
+	}
+}
+
+// A rank that cannot be ended may be writing still: its journal stays for whoever sees it
+// go. One that was never started has none to keep.
+func TestJournalOfARankThatCannotBeEnded(t *testing.T) {
+	e, run := tracing(t, 2, nil)
+	run.children[1] = &proc.Child{}
+	spend(t, run.journals[1], "stuck")
+	if open := e.lookAtOpenWork(run); len(open.work) != 0 || len(open.problems) != 0 {
+		t.Errorf("%+v", open)
+	}
+	if j, err := journal.Read(run.journals[1], journal.ReadOptions{}); err != nil || len(j.Spans) != 1 || j.Death.Reason != "" {
+		t.Errorf("%+v, %v", j, err)
+	}
+	if _, err := journal.Read(run.journals[0], journal.ReadOptions{}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("of the rank that was not started: %v", err)
 	}
 }
 

@@ -184,6 +184,20 @@ func TestSpansOfASignalThatCameTooLate(t *testing.T) {
 	}
 }
 
+// What ranks had open is exported when their attempt has ended, also where it could not be
+// prepared.
+func TestOpenWorkIsRecovered(t *testing.T) {
+	d := newTelemetered()
+	tell := d.subscriber(newDraft(t, 1).plan(t))
+	first, second := openwork.Work{Path: "first"}, openwork.Work{Path: "second"}
+	tell(AttemptBegan{At: midnight()})
+	tell(AttemptEnded{At: midnight(), Open: []openwork.Work{first}})
+	tell(AttemptEnded{At: midnight(), Open: []openwork.Work{second}})
+	if len(d.recovered) != 2 || d.recovered[0].Path != first.Path || d.recovered[1].Path != second.Path {
+		t.Errorf("%+v", d.recovered)
+	}
+}
+
 func TestSpansOfARestart(t *testing.T) {
 	m := &fakeMachine{attempts: [][]life{{fails(2*second, 1)}, {succeeds(3 * second)}}}
 	newTelemetered().tell(t, m, rules{policy: restarts(1)}, nil,

@@ -105,6 +105,21 @@ func TestForeignSpansArriveAsTheyWere(t *testing.T) {
 	}
 }
 
+// Where a parent is in another process is known of a span that was recovered, too.
+func TestForeignParent(t *testing.T) {
+	for _, remote := range []bool{false, true} {
+		s := openSpan(2, 1)
+		s.ParentRemote, s.TraceFlags = remote, trace.FlagsSampled
+		got := foreign(s).snapshots()[0].Parent()
+		if got.IsRemote() != remote || got.TraceFlags() != s.TraceFlags || got.SpanID() != s.Parent || got.TraceID() != s.TraceID {
+			t.Errorf("remote %v: %+v", remote, got)
+		}
+	}
+	if got := foreign(openSpan(1, 0)).snapshots()[0].Parent(); got.IsValid() || got.HasTraceID() {
+		t.Errorf("a root has a parent: %+v", got)
+	}
+}
+
 func checkForeign(t *testing.T, r *receiver) {
 	t.Helper()
 	if len(r.batches) != 1 || r.batches[0].SchemaUrl != "https://schema/1" {
