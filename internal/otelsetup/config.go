@@ -96,8 +96,13 @@ func readTLS(env map[string]string, sig signal) (*tls.Config, error) {
 		}
 	}
 	name, certificate := otlp(env, sig, "CLIENT_CERTIFICATE")
-	_, key := otlp(env, sig, "CLIENT_KEY")
-	if certificate != "" && key != "" {
+	keyName, key := otlp(env, sig, "CLIENT_KEY")
+	switch {
+	case certificate != "" && key == "":
+		return nil, fmt.Errorf("%s is set without its key: set %s too", name, keyName)
+	case certificate == "" && key != "":
+		return nil, fmt.Errorf("%s is set without its certificate: set %s too", keyName, name)
+	case certificate != "":
 		pair, err := tls.LoadX509KeyPair(certificate, key)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)

@@ -80,4 +80,11 @@ func TestReadTLS(t *testing.T) {
 	if _, err := readConfig(env, traces, true); err == nil || !strings.Contains(err.Error(), "CLIENT_CERTIFICATE") {
 		t.Errorf("broken key: %v", err)
 	}
+	// A collector that asks for a certificate would not say that half of it is missing.
+	for missing, given := range map[string]string{"CLIENT_KEY": "CLIENT_CERTIFICATE", "CLIENT_CERTIFICATE": "CLIENT_KEY"} {
+		half := map[string]string{"OTEL_EXPORTER_OTLP_" + given: certificate}
+		if _, err := readConfig(half, traces, true); err == nil || !strings.HasSuffix(err.Error(), "set OTEL_EXPORTER_OTLP_"+missing+" too") {
+			t.Errorf("%s alone: %v", given, err)
+		}
+	}
 }
