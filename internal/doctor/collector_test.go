@@ -23,24 +23,28 @@ func http1(t *testing.T) string {
 	return server.URL
 }
 
-// overGRPC is one that takes it over gRPC.
-func overGRPC(t *testing.T) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+// overGRPC is one that takes it over gRPC, at an address of TCP or a path.
+func overGRPC(t *testing.T, network, address string) string {
+	l := listener(t, network, address)
 	server := grpc.NewServer()
 	go func() { _ = server.Serve(l) }()
 	t.Cleanup(server.Stop)
-	return "http://" + l.Addr().String()
+	return l.Addr().String()
 }
 
 // stranger is neither.
 func stranger(t *testing.T) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	return answering(t, func(conn net.Conn) { _, _ = io.WriteString(conn, "220 mail.example ESMTP\r\n") })
+}
+
+// hangUp closes every connection without a word, as a load balancer without a backend.
+func hangUp(t *testing.T) string {
+	return answering(t, func(conn net.Conn) { _, _ = conn.Read(make([]byte, 4096)) })
+}
+
+// answering does the same with every connection, and closes it.
+func answering(t *testing.T, answer func(net.Conn)) string {
+	l := listener(t, "tcp", "127.0.0.1:0")
 	t.Cleanup(func() { l.Close() })
 	go func() {
 		for {
@@ -48,31 +52,20 @@ func stranger(t *testing.T) string {
 			if err != nil {
 				return
 			}
-			_, _ = io.WriteString(conn, "220 mail.example ESMTP\r\n")
+			answer(conn)
 			conn.Close()
 		}
 	}()
 	return "http://" + l.Addr().String()
 }
 
-// hangUp closes every connection without a word, as a load balancer without a backend.
-func hangUp(t *testing.T) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+func listener(t *testing.T, network, address string) net.Listener {
+	t.Helper()
+	l, err := net.Listen(network, address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			_, _ = conn.Read(make([]byte, 4096))
-			conn.Close()
-		}
-	}()
-	return "http://" + l.Addr().String()
+	return l
 }
 
 // to is a collector at an endpoint, with a password that nobody shall see.
@@ -88,16 +81,9 @@ func to(t *testing.T, endpoint, protocol string) Collector {
 }
 
 func TestCollector(t *testing.T) {
-	plain, secure, rpc := http1(t), httptest.NewTLSServer(http.NotFoundHandler()), overGRPC(t)
+	plain, secure, rpc := http1(t), httptest.NewTLSServer(http.NotFoundHandler()), "http://"+overGRPC(t, "tcp", "127.0.0.1:0")
 	t.Cleanup(secure.Close)
-	socket := filepath.Join(t.TempDir(), "socket")
-	l, err := net.Listen("unix", socket)
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := grpc.NewServer()
-	go func() { _ = server.Serve(l) }()
-	t.Cleanup(server.Stop)
+	socket := overGRPC(t, "unix", filepath.Join(t.TempDir(), "socket"))
 	for _, test := range []struct {
 		endpoint, protocol string
 		level              Level
