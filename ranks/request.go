@@ -23,8 +23,8 @@ type Request struct {
 	HasRunID    bool
 
 	// Program and Args are how the launcher was called: for the command line that is
-	// proposed instead. Empty and nil: lenslaunch, and a placeholder.
-	Program string
+	// proposed instead; asked for only then. nil: lenslaunch, and a placeholder.
+	Program func() string
 	Args    []string
 
 	GPUs      int  // GPUs that the ranks of this host may use

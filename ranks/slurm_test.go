@@ -132,7 +132,7 @@ func TestTheSrunLineIsComplete(t *testing.T) {
 
 // And starts this launcher, wherever it lies.
 func TestTheSrunLineNamesTheProgram(t *testing.T) {
-	_, err := Resolve(Request{Program: "/shared/my tools/lenslaunch", Args: []string{"--", "true"}}, capturedEnvs(t)["26.05.3-sbatch-batch"])
+	_, err := Resolve(Request{Program: func() string { return "/shared/my tools/lenslaunch" }, Args: []string{"--", "true"}}, capturedEnvs(t)["26.05.3-sbatch-batch"])
 	if message := usage(t, err); !strings.Contains(message, "--kill-on-bad-exit=1 '/shared/my tools/lenslaunch' -- true; or use") {
 		t.Error(message)
 	}

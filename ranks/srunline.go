@@ -1,10 +1,11 @@
 package ranks
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
+
+	"lenslaunch/internal/wording"
 )
 
 // srunLine is the command that starts one launcher on each node, to be used as it
@@ -25,9 +26,13 @@ func srunLine(nodes int, req *Request, env map[string]string) string {
 			parts = []string{srunPart(fmt.Sprintf("--het-group=0-%d ", len(counts)-1), counts[0], env)}
 		}
 	}
-	words := []string{quoted(cmp.Or(req.Program, "lenslaunch"))}
+	program := "lenslaunch"
+	if req.Program != nil {
+		program = req.Program()
+	}
+	words := []string{wording.ShellWord(program)}
 	for _, arg := range req.Args {
-		words = append(words, quoted(arg))
+		words = append(words, wording.ShellWord(arg))
 	}
 	if len(req.Args) == 0 {
 		words = append(words, "-- COMMAND")
@@ -52,15 +57,4 @@ func leastCPUs(env map[string]string) int {
 		return 0
 	}
 	return slices.Min(counts)
-}
-
-// quoted is a word that a shell reads as text.
-func quoted(word string) string {
-	plain := func(c rune) bool {
-		return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.ContainsRune("-_./=,:@%+", c)
-	}
-	if word != "" && strings.TrimFunc(word, plain) == "" {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

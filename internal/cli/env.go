@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"lenslaunch/carrier"
+	"lenslaunch/internal/wording"
 	"lenslaunch/launcher"
 )
 
@@ -104,7 +105,7 @@ func shellText(shown []shownRank) string {
 				fmt.Fprintf(&b, "# %s is set too, but has no name for a shell\n", key)
 				continue
 			}
-			fmt.Fprintf(&b, "export %s=%s\n", key, shellQuote(r.Env[key]))
+			fmt.Fprintf(&b, "export %s=%s\n", key, wording.ShellQuote(r.Env[key]))
 		}
 	}
 	return b.String()
@@ -120,22 +121,6 @@ func shellName(key string) bool {
 		}
 	}
 	return key != ""
-}
-
-// shellQuote is a word that a POSIX shell reads as text.
-func shellQuote(text string) string {
-	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
-}
-
-// shellWord is shellQuote where that is needed, for a line that people copy.
-func shellWord(text string) string {
-	plain := func(r rune) bool {
-		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("/._-+:,=@%", r)
-	}
-	if text != "" && !strings.ContainsFunc(text, func(r rune) bool { return !plain(r) }) {
-		return text
-	}
-	return shellQuote(text)
 }
 
 // tableText is for people: the decisions, what is the same on all ranks, and what

@@ -132,27 +132,6 @@ func TestShellTextReadsBack(t *testing.T) {
 	}
 }
 
-// A line to copy is as plain as it may be, and a shell reads the words that were meant.
-func TestShellWord(t *testing.T) {
-	words := []string{"/var/run-7/journal_1.x", "/my runs/a", "it's", "", "$(id)", "a;b", "~", "ä", "-x", "k=v,w:@%+"}
-	var line strings.Builder
-	for _, w := range words {
-		line.WriteString(" " + shellWord(w))
-	}
-	out, err := exec.Command("sh", "-c", `printf '%s\n' `+line.String()).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(strings.Join(words, "\n")+"\n", string(out)); diff != "" {
-		t.Errorf("words (-want +got):\n%s", diff)
-	}
-	for _, w := range []string{words[0], words[len(words)-1], "-x"} {
-		if shellWord(w) != w {
-			t.Errorf("%s was quoted", w)
-		}
-	}
-}
-
 func TestShellName(t *testing.T) {
 	for name, want := range map[string]bool{
 		"A": true, "_": true, "a1_B": true, "": false, "1A": false, "a.b": false, "a-b": false, "ü": false, "BASH_FUNC_x%%": false,

@@ -16,6 +16,7 @@ import (
 	"lenslaunch/internal/guard"
 	"lenslaunch/internal/openwork"
 	"lenslaunch/internal/otelsetup"
+	"lenslaunch/internal/wording"
 	"lenslaunch/launcher"
 )
 
@@ -211,7 +212,7 @@ func (s *observed) rest(ctx context.Context) otelsetup.Kept {
 	}
 	kept := otelsetup.Kept{Spans: left.Spans, Cause: left.Cause}
 	if s.home != nil {
-		kept.How = "lenslaunch journal recover " + shellWord(s.home.Dir)
+		kept.How = "lenslaunch journal recover " + wording.ShellWord(s.home.Dir)
 	}
 	return kept
 }

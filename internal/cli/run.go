@@ -47,8 +47,9 @@ func (c *call) plan(s settings, command []string) (*job, error) {
 	if name, err := os.Hostname(); err == nil {
 		config.Request.Host = name
 	}
-	if self, err := os.Executable(); err == nil {
-		config.Request.Program = program(c.env["PATH"], self)
+	config.Request.Program = func() string {
+		self, _ := os.Executable() // empty: it cannot be told
+		return program(c.env["PATH"], self)
 	}
 	world, err := ranks.Resolve(config.Request, c.env)
 	if err != nil {

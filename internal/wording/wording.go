@@ -46,3 +46,19 @@ func Spans(list []int) string {
 	}
 	return strings.Join(parts, ",")
 }
+
+// ShellQuote is a word that a POSIX shell reads as text.
+func ShellQuote(text string) string {
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
+
+// ShellWord is ShellQuote where that is needed, for a line that people copy.
+func ShellWord(text string) string {
+	plain := func(r rune) bool {
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("/._-+:,=@%", r)
+	}
+	if text != "" && !strings.ContainsFunc(text, func(r rune) bool { return !plain(r) }) {
+		return text
+	}
+	return ShellQuote(text)
+}

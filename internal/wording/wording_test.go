@@ -1,6 +1,12 @@
 package wording
 
-import "testing"
+import (
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
 
 func TestBoundary(t *testing.T) {
 	for in, want := range map[string]int{
@@ -33,6 +39,27 @@ func TestSpansOfAnyOrder(t *testing.T) {
 	} {
 		if got := Spans(list); got != want {
 			t.Errorf("Spans(%v) = %q, want %q", list, got, want)
+		}
+	}
+}
+
+// A line to copy is as plain as it may be, and a shell reads the words that were meant.
+func TestShellWord(t *testing.T) {
+	words := []string{"/var/run-7/journal_1.x", "/my runs/a", "it's", "", "$(id)", "a;b", "~", "ä", "-x", "k=v,w:@%+"}
+	var line strings.Builder
+	for _, w := range words {
+		line.WriteString(" " + ShellWord(w))
+	}
+	out, err := exec.Command("sh", "-c", `printf '%s\n' `+line.String()).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(strings.Join(words, "\n")+"\n", string(out)); diff != "" {
+		t.Errorf("words (-want +got):\n%s", diff)
+	}
+	for _, w := range []string{words[0], words[len(words)-1], "-x"} {
+		if ShellWord(w) != w {
+			t.Errorf("%s was quoted", w)
 		}
 	}
 }
