@@ -119,14 +119,14 @@ func nodeDir(p *launcher.Plan) string {
 	if p.RunDir == "" || p.World.Nodes == 1 {
 		return p.RunDir
 	}
-	return filepath.Join(p.RunDir, "node-"+strconv.Itoa(p.World.NodeRank))
+	return filepath.Join(p.RunDir, rundir.NodeName(p.World.NodeRank))
 }
 
 // collectors says where telemetry would go.
 func collectors(s *doctor.Subject, o otelsetup.Options) {
 	list, other, err := o.Destinations()
 	for _, d := range list {
-		s.Collectors = append(s.Collectors, doctor.Collector{Signals: d.Signals, Protocol: d.Protocol, Endpoint: d.Endpoint, Shown: d.Shown, TLS: d.TLS, Proxy: d.Proxy})
+		s.Collectors = append(s.Collectors, doctor.Collector(d))
 	}
 	if s.TelemetryElse = other; err != nil {
 		s.TelemetryFault = oneLine(err.Error())

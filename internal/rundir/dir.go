@@ -15,6 +15,10 @@ const (
 	nodePrefix = "node-"
 )
 
+// NodeName is the name, in the run directory of several nodes, of the one that has what is
+// a node's own.
+func NodeName(node int) string { return nodePrefix + strconv.Itoa(node) }
+
 // Dir is a run directory that this process writes to. Its methods may be called from
 // any goroutine.
 type Dir struct {
@@ -75,7 +79,7 @@ func (d *Dir) enter(o Options) (err error) {
 	}
 	d.home = d.root
 	if o.Nodes > 1 {
-		if d.home, _, err = d.root.sub(nodePrefix + strconv.Itoa(o.Node)); err != nil {
+		if d.home, _, err = d.root.sub(NodeName(o.Node)); err != nil {
 			return err
 		}
 	}
