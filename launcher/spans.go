@@ -161,21 +161,19 @@ func (s *Spans) endWorker(e WorkerEnded) {
 	s.down.workerEnded(e.At)
 }
 
-// stopReason is what began the stop: who is told to end while ranks are being stopped for
-// a failure changes nothing about why.
-func (s *Spans) stopReason() string {
-	if s.told && !s.stopped {
-		return "the launcher was told to end"
-	}
-	return "another rank failed"
-}
+// stopReason is why a rank was stopped.
+func (s *Spans) stopReason() string { return s.beganBy("another rank failed") }
 
 // cutReason is why a launch was cut off.
-func (s *Spans) cutReason() string {
+func (s *Spans) cutReason() string { return s.beganBy("a rank failed") }
+
+// beganBy is what began the stop: who is told to end while ranks are being stopped for a
+// failure changes nothing about why.
+func (s *Spans) beganBy(failure string) string {
 	if s.told && !s.stopped {
 		return "the launcher was told to end"
 	}
-	return "a rank failed"
+	return failure
 }
 
 func (s *Spans) endAttempt(e AttemptEnded) {
