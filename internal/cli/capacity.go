@@ -21,6 +21,9 @@ const (
 	filesBeside  = 8
 )
 
+// filesNeeded is how many open files so many ranks need at least.
+func filesNeeded(ranks int) uint64 { return uint64(ranks)*filesPerRank + filesBeside }
+
 // thinkable refuses more ranks than there are process numbers: even to list them
 // would take all memory. asked is the flag or variable that asked for them.
 func (c capacity) thinkable(w ranks.World, asked string) error {
@@ -38,7 +41,7 @@ func (c capacity) startable(w ranks.World, asked string) error {
 	if n == 1 {
 		return nil
 	}
-	if need := n*filesPerRank + filesBeside; c.files > 0 && need > c.files {
+	if need := filesNeeded(w.LocalSize); c.files > 0 && need > c.files {
 		return misuse("raise it with `ulimit -n "+strconv.FormatUint(2*need, 10)+"`, or start fewer ranks",
 			"%s asks for %d local ranks, which need more than %d open files, and the limit is %d (ulimit -n)", asked, n, need, c.files)
 	}

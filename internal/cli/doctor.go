@@ -79,6 +79,7 @@ func (c *call) diagnose(s settings) ([]doctor.Finding, error) {
 		place = append(place, inUse(o.Dir)...)
 	}
 	collectors(&subject, o)
+	subject.FileLimit, subject.FileNeed = systemCapacity().files, filesNeeded(subject.LocalSize)
 	return append(place, doctor.Check(context.Background(), subject)...), nil
 }
 
@@ -101,7 +102,6 @@ func (c *call) asked(s settings) doctor.Subject {
 			subject.RunDir = abs
 		}
 	}
-	subject.FileLimit, subject.FileNeed = systemCapacity().files, uint64(subject.LocalSize)*filesPerRank+filesBeside
 	return subject
 }
 
@@ -111,7 +111,6 @@ func unplaced(s *doctor.Subject) {
 	if s.GPUs, s.GPUsKnown = detect.GPUs(context.Background(), detect.SystemHost()).Usable(s.Env); s.GPUs > 0 && (s.NProc == "auto" || s.NProc == "gpu") {
 		s.LocalSize = s.GPUs
 	}
-	s.FileNeed = uint64(s.LocalSize)*filesPerRank + filesBeside
 }
 
 // nodeDir is where a node's own files would lie, empty: nowhere.
@@ -168,7 +167,6 @@ func (c *call) describe(s *doctor.Subject, j *job) (found []doctor.Finding) {
 		problem, hint := apart(err)
 		found = append(found, doctor.Finding{Check: "ledger", Level: doctor.Problem, Found: problem, Do: cmp.Or(hint, "repair it, or give another --state-dir")})
 	}
-	s.FileLimit, s.FileNeed = systemCapacity().files, uint64(w.LocalSize)*filesPerRank+filesBeside
 	return found
 }
 
